@@ -1,0 +1,51 @@
+# The Glass-Box Transformer: everything a reader or an author does is one of these commands.
+
+PYTHON ?= python3
+BIN := .venv/bin
+CHAPTER ?= all
+
+.DEFAULT_GOAL := help
+.PHONY: help book test unit lint lab serve refresh new-chapter bench constraints clean env
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+book: env ## Build the website and say where it is
+	@$(BIN)/python tools/site.py
+
+test: env ## Check everything: style, types, package, every cell, site, browser
+	@$(BIN)/python tools/check.py
+
+unit: env ## The fast part of the tests: package and tools
+	@$(BIN)/python -m pytest tests -q --ignore=tests/site --ignore=tests/book $(ARGS)
+
+lint: env ## Style and types
+	@$(BIN)/python tools/check.py lint format types
+
+lab: env ## Open the chapters in JupyterLab
+	@$(BIN)/python tools/lab.py
+
+serve: env ## Serve the built website on this machine
+	@$(BIN)/python tools/serve.py
+
+refresh: env ## Run a chapter again and keep its outputs (CHAPTER=04, or all)
+	@$(BIN)/python tools/refresh.py $(CHAPTER)
+
+new-chapter: env ## Start a chapter (NUMBER=05 NAME=multi_head_attention TITLE="...")
+	@$(BIN)/python tools/new_chapter.py "$(NUMBER)" "$(NAME)" "$(TITLE)"
+
+bench: env ## Measure against PyTorch and transformers, and write benchmarks/results/
+	@$(BIN)/python benchmarks/run.py
+
+constraints: env ## Pin in constraints.txt what is installed now
+	@$(BIN)/python tools/constraints.py
+
+clean: ## Remove the built site and the environment
+	rm -rf _build .venv
+
+# The environment is checked by its contents, in tools/environment.py; this only finds a Python for it.
+env:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "'$(PYTHON)' is not a Python 3.11 or newer. Install one, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+	    exit 1; }
+	@$(PYTHON) tools/environment.py

@@ -1,0 +1,109 @@
+"""Make `.venv` ready: create it, or bring it up to date, or find that nothing is to be done.
+
+Run by the Makefile with the system's Python, so it uses the standard library alone. The file
+`.venv/ready` holds a key of everything the environment was made from; it is removed before anything
+is installed and written when all is, so an installation that was cut off never counts as ready.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+READY = VENV / "ready"
+LARGE = 20.0  # MB; downloads above it are worth a line
+
+
+def key(root: Path = ROOT) -> str:
+    """Digest of what decides the contents of the environment, and of where it stands.
+
+    Contents and not times, so that a fresh clone or a touched file changes nothing; of
+    `pyproject.toml` only what the installation reads, so that a lint rule does not reinstall torch.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    packaging = [project["build-system"], project["project"], project["tool"]["setuptools"]]
+    parts = [
+        str(root),  # a virtual environment cannot be moved
+        sys.version.split()[0],
+        (root / "requirements.txt").read_text(),
+        (root / "constraints.txt").read_text(),
+        repr(packaging),
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def is_ready() -> bool:
+    """Whether the environment is there, whole and current."""
+    whole = (VENV / "bin" / "python").exists() and READY.is_file()
+    return whole and READY.read_text() == key()
+
+
+def create() -> None:
+    """Create an empty environment in place of whatever was there."""
+    try:
+        import ensurepip  # noqa: F401  (Debian splits it off, and then venv cannot work)
+        import venv
+    except ImportError:
+        release = f"{sys.version_info.major}.{sys.version_info.minor}"
+        sys.exit(
+            f"Python {release} came without its venv module. Install it and run make again; on "
+            f"Debian and Ubuntu: sudo apt-get install python{release}-venv"
+        )
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    venv.create(VENV, with_pip=True)
+
+
+def install() -> None:
+    """Install everything in `requirements.txt` at the versions of `constraints.txt`."""
+    command = [
+        str(VENV / "bin" / "python"),
+        *("-m", "pip", "install", "--disable-pip-version-check", "--no-input"),
+        *("-r", "requirements.txt", "-c", "constraints.txt"),
+    ]
+    log: list[str] = []
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as pip:
+        assert pip.stdout is not None
+        for line in pip.stdout:
+            log.append(line)
+            if news := progress(line):
+                print(f"  {news}", flush=True)
+    if pip.returncode:
+        sys.stderr.writelines(log[-25:])
+        sys.exit("The installation stopped; pip's last lines are above. Run make again to go on.")
+
+
+def progress(line: str) -> str:
+    """What of a line of pip's output is worth telling whoever waits; mostly nothing."""
+    if download := re.search(r"Downloading (\S+) \((\d+\.\d) MB\)", line):
+        name, size = Path(download[1]).name, float(download[2])
+        return f"downloading {name} ({size:.0f} MB)" if size >= LARGE else ""
+    if line.startswith("Installing collected packages:"):
+        return f"installing {line.count(',') + 1} packages"
+    return ""
+
+
+def main() -> None:
+    if is_ready():
+        return
+    release = sys.version.split()[0]
+    if READY.is_file() and (VENV / "pyvenv.cfg").read_text().count(f"version = {release}\n"):
+        print(f"Bringing .venv up to date (Python {release}).", flush=True)
+    else:
+        print(f"Setting up .venv (Python {release}); this takes some minutes once.", flush=True)
+        create()
+    READY.unlink(missing_ok=True)
+    install()
+    READY.write_text(key())
+    print("The environment is ready.", flush=True)
+
+
+if __name__ == "__main__":
+    main()
