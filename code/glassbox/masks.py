@@ -1,0 +1,119 @@
+"""Who may look at whom (chapter 4).
+
+One polarity everywhere in this package: a mask is boolean, and ``True`` means *may attend*.
+Its axes are those of the scores, ``(batch, heads, q_len, k_len)``, or broadcast to them.
+Masks combine with ``&``: a key counts only if every mask allows it.
+"""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+def causal_mask(
+    q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "q_len k_len"]:
+    """Let each position attend to itself and to those before it.
+
+    With fewer queries than keys the queries are the *last* positions, as in decoding with a
+    cache: query ``i`` stands at position ``k_len - q_len + i``. (PyTorch's ``is_causal=True``
+    puts them first instead.)
+
+    Parameters
+    ----------
+    q_len : int
+        Number of queries, at least 1.
+    k_len : int, optional
+        Number of keys, at least ``q_len``; as many as queries if left out.
+    device : torch.device or str, optional
+        Where to make the mask.
+
+    Returns
+    -------
+    Tensor
+        Boolean, ``(q_len, k_len)``; ``True`` at ``[i, j]`` where ``j <= k_len - q_len + i``.
+
+    Raises
+    ------
+    ValueError
+        If ``q_len < 1`` or ``k_len < q_len``.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.2.3. Chapter 4, equation ``eq-causal-mask``.
+    """
+    k_len = q_len if k_len is None else k_len
+    if q_len < 1:
+        raise ValueError(f"q_len={q_len}: a causal mask needs at least one query")
+    if k_len < q_len:
+        raise ValueError(
+            f"k_len={k_len} is less than q_len={q_len}: the queries are the last of the keys' "
+            "positions, so there must be at least as many keys as queries"
+        )
+    return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+
+def padding_mask(
+    token_ids: Int[Tensor, "batch k_len"], pad_id: int
+) -> Bool[Tensor, "batch 1 1 k_len"]:
+    """Let every query attend to real tokens only, never to padding.
+
+    Parameters
+    ----------
+    token_ids : Tensor
+        Integers, ``(batch, k_len)``: the sequence that gives the *keys*. In cross-attention that
+        is the source.
+    pad_id : int
+        The id that fills short sequences up.
+
+    Returns
+    -------
+    Tensor
+        Boolean, ``(batch, 1, 1, k_len)``: broadcasts over heads and queries.
+
+    Raises
+    ------
+    ValueError
+        If ``token_ids`` does not have two axes.
+
+    Notes
+    -----
+    Chapter 4, section *Masks*.
+    """
+    if token_ids.dim() != 2:
+        raise ValueError(
+            f"token_ids has shape {tuple(token_ids.shape)}; expected (batch, k_len). "
+            "For a single sequence add the batch axis: token_ids[None]"
+        )
+    return (token_ids != pad_id)[:, None, None, :]
+
+
+def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
+    """Refuse a mask that is not boolean, does not broadcast to the scores or is elsewhere.
+
+    Raises
+    ------
+    TypeError
+        If ``mask`` is not a boolean tensor.
+    ValueError
+        If its shape does not broadcast to ``scores_shape``, or it is on another device.
+    """
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(
+            f"mask is {given}; expected torch.bool, True where a query may attend to a key. "
+            "Turn a mask of ones and zeros into one with mask.bool(), "
+            "and one of 0 and -inf with mask == 0"
+        )
+    sizes = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
+    if mask.dim() > len(scores_shape) or any(size not in (1, full) for size, full in sizes):
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
+            f"{tuple(scores_shape)}, (..., q_len, k_len). A mask of keys, (batch, k_len), needs "
+            "two more axes: mask[:, None, None, :]"
+        )
+    if mask.device != device:
+        raise ValueError(
+            f"mask is on {mask.device}, the queries are on {device}: "
+            f"move it there with mask.to('{device}')"
+        )

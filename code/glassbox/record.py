@@ -1,0 +1,135 @@
+"""Look inside any model: the tensors of one forward pass, by name."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassbox.attention import MultiHeadAttention, dot_product_scores, observer
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """What one attention computed, in the order it computed it.
+
+    Attributes
+    ----------
+    query, key : Tensor
+        ``(batch, heads, q_len, d_k)`` and ``(batch, heads, k_len, d_k)``, after the projections.
+    value : Tensor
+        ``(batch, heads, k_len, d_v)``.
+    scores : Tensor
+        ``(batch, heads, q_len, k_len)``, scaled, before the mask.
+    weights : Tensor
+        ``(batch, heads, q_len, k_len)``, after mask and softmax.
+    context : Tensor
+        ``(batch, heads, q_len, d_v)``, before the heads are merged.
+    """
+
+    query: Float[Tensor, "batch heads q_len d_k"]
+    key: Float[Tensor, "batch heads k_len d_k"]
+    value: Float[Tensor, "batch heads k_len d_v"]
+    weights: Float[Tensor, "batch heads q_len k_len"]
+    context: Float[Tensor, "batch heads q_len d_v"]
+
+    @property
+    def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
+        # The same function of the same tensors as in the forward pass, so the same numbers.
+        return dot_product_scores(self.query, self.key)
+
+
+class Tape(Mapping[str, AttentionRecord]):
+    """The recorded attentions by the names of their modules, in the order they ran.
+
+    ``tape["encoder.layers.0.self_attention"].weights[0, h]`` is the map of head ``h``;
+    ``list(tape.values())`` are all attentions from first to last. A module that ran more than
+    once stands with its last run here, and with all its runs in ``tape.runs[name]``.
+
+    Attributes
+    ----------
+    runs : dict of str to list of AttentionRecord
+        Every run of every attention.
+    outputs : dict of str to Tensor
+        The last output of every submodule that returned a tensor, by the submodule's name; the
+        model itself has the empty name.
+    """
+
+    def __init__(self) -> None:
+        self.runs: dict[str, list[AttentionRecord]] = {}
+        self.outputs: dict[str, Tensor] = {}
+
+    def __getitem__(self, name: str) -> AttentionRecord:
+        if name not in self.runs:
+            known = ", ".join(self.runs) or "none; run the model inside the with block"
+            raise KeyError(f"no attention called {name!r} was recorded. Recorded: {known}")
+        return self.runs[name][-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        return f"Tape({', '.join(self.runs)})"
+
+
+@contextmanager
+def record(model: nn.Module) -> Iterator[Tape]:
+    """Record what every attention of ``model`` computes inside the ``with`` block.
+
+    Nothing about the model changes: nothing is stored on its modules, its outputs stay the same
+    (to rounding: without a recording they come from PyTorch's fused kernel), and tensors keep
+    their gradients. Recordings may be nested, also of a model and a part of it.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A model, layer or attention of this package.
+
+    Yields
+    ------
+    Tape
+        Filled as the model runs.
+
+    Raises
+    ------
+    ValueError
+        If ``model`` has no :class:`~glassbox.attention.MultiHeadAttention` inside.
+
+    Examples
+    --------
+    >>> with record(model) as tape:
+    ...     hidden = model(token_ids)
+    >>> tape["encoder.layers.0.self_attention"].weights.shape
+    torch.Size([1, 12, 7, 7])
+    """
+    names = {module: name for name, module in model.named_modules()}
+    if not any(isinstance(module, MultiHeadAttention) for module in names):
+        raise ValueError(
+            f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
+            "The reference library's models return their maps with output_attentions=True"
+        )
+    tape, outer = Tape(), observer.get()
+
+    def look(module: nn.Module, **tensors: Tensor) -> None:
+        if module in names:
+            tape.runs.setdefault(names[module], []).append(AttentionRecord(**tensors))
+        if outer is not None:
+            outer(module, **tensors)
+
+    def keep_output(module: nn.Module, _inputs: Any, output: Any) -> None:
+        if isinstance(output, Tensor):
+            tape.outputs[names[module]] = output
+
+    hooks = [module.register_forward_hook(keep_output) for module in names]
+    token = observer.set(look)
+    try:
+        yield tape
+    finally:
+        observer.reset(token)
+        for hook in hooks:
+            hook.remove()
