@@ -1,0 +1,53 @@
+"""The book's Sphinx extension: what turns the chapters into this website.
+
+One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
+inside the page (`drawings`), folded solutions (`folding`), definitions where a term is used
+(`definitions`), versions out of `requirements.txt` (`versions`), fonts (`fonts`), and no more
+bytes than the pages use (`slim`).
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from glassbox_site import (
+    definitions,
+    drawings,
+    folding,
+    fonts,
+    mathematics,
+    numbers,
+    slim,
+    versions,
+)
+
+HERE = Path(__file__).parent
+STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "front", "print")
+
+
+def use_our_files(app: Sphinx, config: Config) -> None:
+    """Put our templates before the theme's and our static files behind them."""
+    config.templates_path.insert(0, str(HERE / "templates"))
+    config.html_static_path.append(str(HERE / "static"))
+
+
+def write_view_scripts(app: Sphinx, error: Exception | None) -> None:
+    """Write the scripts that the frames of the attention views load."""
+    if error is None and app.builder.format == "html":
+        from glassbox.viz import assets  # pulls in torch, which no other step needs
+
+        assets.write(Path(app.outdir) / "_static" / "glassbox")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register every part with Sphinx."""
+    app.connect("config-inited", use_our_files)
+    app.connect("build-finished", write_view_scripts)
+    for style in STYLES:
+        app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
+    app.add_js_file("book.js", loading_method="defer")
+    for part in (numbers, mathematics, drawings, folding, definitions, versions, fonts, slim):
+        part.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

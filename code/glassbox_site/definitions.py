@@ -1,0 +1,63 @@
+"""A glossary term says what it means where it is used.
+
+Every page carries, hidden at its end, the definitions of the terms it links to; the link is
+described by its definition (`aria-describedby`), and `book.js` shows it on hover and focus.
+"""
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+GLOSSARY = "chapters/glossary"
+
+
+def glossary(app: Sphinx) -> dict[str, nodes.definition]:
+    """Definitions of the glossary by the id of their term."""
+    if GLOSSARY not in app.env.found_docs:
+        return {}
+    entries = {}
+    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        definition = item.next_node(nodes.definition)
+        for term in item.findall(nodes.term):
+            entries.update(dict.fromkeys(term["ids"], definition))
+    return entries
+
+
+def without_links(definition: nodes.definition) -> list[nodes.Node]:
+    """A copy of a definition in which cross-references are plain text, and nothing has an id."""
+    copy = definition.deepcopy()
+    for link in list(copy.findall(addnodes.pending_xref)):
+        link.replace_self(nodes.inline("", link.astext()))
+    for element in copy.findall(nodes.Element):
+        element["ids"] = []
+    return copy.children
+
+
+def add_definitions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Describe each term that a page links to by its definition."""
+    if app.builder.format != "html" or docname == GLOSSARY:
+        return
+    used: dict[str, nodes.definition] = {}
+    known = None
+    for link in doctree.findall(nodes.reference):
+        inner = link.next_node(nodes.inline)
+        if inner is None or "std-term" not in inner["classes"]:
+            continue
+        known = glossary(app) if known is None else known
+        anchor = link.get("refuri", "").partition("#")[2]
+        if anchor in known:
+            used[anchor] = known[anchor]
+            inner["classes"].append("gb-term")
+            inner["classes"].append(f"gb-{anchor}")
+    if used:
+        doctree += nodes.raw("", '<div class="gb-definitions" hidden>', format="html")
+        for anchor, definition in used.items():
+            doctree += nodes.container(
+                "", *without_links(definition), ids=[f"def-{anchor}"], classes=["gb-definition"]
+            )
+        doctree += nodes.raw("", "</div>", format="html")
+
+
+def setup(app: Sphinx) -> None:
+    """Act when all references of a page are resolved."""
+    app.connect("doctree-resolved", add_definitions)

@@ -1,0 +1,102 @@
+"""SVG goes into the page itself, so that it follows light and dark, and its text can be read.
+
+This holds for the figures that cells draw as for the diagrams of `images/`. Their neutral colour
+becomes the colour of the text around, their ids become unique in the page.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "http://www.w3.org/1999/xlink"
+NEUTRAL = re.compile(r"#333333|#333\b", re.IGNORECASE)
+
+
+def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
+    """One `<svg>` element that can stand in a page beside others.
+
+    Parameters
+    ----------
+    source
+        The text of the SVG file.
+    prefix
+        Put before every id.
+    alt
+        The text alternative: the accessible name. A drawing that has links inside keeps them
+        reachable, so it is a group and not an image.
+    width
+        Width in the page, in any CSS unit; its own width, at most the column's, if empty.
+    """
+    root = ET.fromstring(source)
+    ids = {element.get("id") for element in root.iter()} - {None}
+    for element in list(root.iter()):
+        for child in list(element):
+            if child.tag == f"{{{SVG}}}metadata":
+                element.remove(child)
+        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
+        for name, value in list(element.attrib.items()):
+            element.set(name, _local(NEUTRAL.sub("currentColor", value), ids, prefix))
+        if (link := element.attrib.pop(f"{{{XLINK}}}href", None)) is not None:
+            element.set("href", link)
+        if element.tag == "style" and element.text:
+            element.text = _local(NEUTRAL.sub("currentColor", element.text), ids, prefix)
+        elif not (element.text or "").strip():
+            element.text = None
+        if not (element.tail or "").strip():
+            element.tail = None
+    linked = any(element.tag == "a" for element in root.iter())
+    size = (root.attrib.pop("width", ""), root.attrib.pop("height", ""))
+    if "viewBox" not in root.attrib:
+        root.set("viewBox", f"0 0 {float(size[0])} {float(size[1])}")
+    root.set("class", f"gb-drawing {root.get('class', '')}".strip())
+    root.set("role", "group" if linked else "img")
+    root.set("aria-label", alt)
+    root.set("style", f"width: {width or _pixels(root, size[0])};")
+    return ET.tostring(root, encoding="unicode")
+
+
+def _local(value: str, ids: set[str | None], prefix: str) -> str:
+    """Give the ids in an attribute their prefix, where defined and where used."""
+    if value in ids:
+        return prefix + value
+    return re.sub(
+        r"#([\w.:-]+)", lambda m: f"#{prefix}{m[1]}" if m[1] in ids else m[0], value
+    )
+
+
+def _pixels(root: ET.Element, width: str) -> str:
+    """Width of a drawing in CSS pixels, out of its width in points or of its view box."""
+    if width.endswith("pt"):
+        return f"{float(width[:-2]) * 4 / 3:.0f}px"
+    return f"{float(root.attrib['viewBox'].split()[2]):.0f}px"
+
+
+class InlineDrawings(SphinxPostTransform):
+    """Replace every image that is an SVG file by the drawing."""
+
+    default_priority = 350
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        """Replace them in this document."""
+        images = [i for i in self.document.findall(nodes.image) if i["uri"].endswith(".svg")]
+        for count, image in enumerate(images, start=1):
+            if not image.get("alt"):
+                logger.warning("a drawing without a text alternative", location=image)
+            source = Path(self.env.srcdir, image["uri"]).read_text(encoding="utf-8")
+            width = str(image.get("width", ""))
+            svg = inline_svg(source, f"d{count}-", image.get("alt", ""), width)
+            image.replace_self(nodes.raw("", svg, format="html"))
+
+
+def setup(app: Sphinx) -> None:
+    """Register the transform."""
+    app.add_post_transform(InlineDrawings)

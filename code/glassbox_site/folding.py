@@ -1,0 +1,62 @@
+"""Solutions and whatever has the class `dropdown` are folded with `<details>`, without a script."""
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.writers.html5 import HTML5Translator
+from sphinx_exercise.nodes import solution_node
+
+
+class details(nodes.General, nodes.Element):
+    """A block that opens and closes."""
+
+
+class summary(nodes.General, nodes.Element):
+    """The line of a folded block that stays visible."""
+
+
+class Fold(SphinxPostTransform):
+    """Turn solutions and dropdowns into folded blocks."""
+
+    default_priority = 400  # when sphinx-exercise has resolved the titles
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        """Fold them in this document."""
+        for node in list(self.document.findall(nodes.Element)):
+            if not (isinstance(node, solution_node) or "dropdown" in node.get("classes", ())):
+                continue
+            title, *content = node.children
+            head = summary("", nodes.inline("", "", *title.children))
+            # sphinx-exercise puts what is gated into a section, whose id would not be unique
+            body = [c for part in content for c in (part.children if _is_section(part) else [part])]
+            classes = [c for c in node["classes"] if c != "dropdown"]
+            ids = node["ids"] if node["ids"] else []
+            node.replace_self(details("", head, *body, classes=["gb-fold", *classes], ids=ids))
+        for section in list(self.document.findall(_is_gated_content)):
+            section.replace_self(section.children)
+
+
+def _is_section(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.section)
+
+
+def _is_gated_content(node: nodes.Node) -> bool:
+    return _is_section(node) and node["ids"] in (["exercise-content"], ["solution-content"])
+
+
+def _visit(name: str):  # type: ignore[no-untyped-def]
+    def visit(translator: HTML5Translator, node: nodes.Element) -> None:
+        translator.body.append(translator.starttag(node, name))
+
+    def depart(translator: HTML5Translator, node: nodes.Element) -> None:
+        translator.body.append(f"</{name}>\n")
+
+    return visit, depart
+
+
+def setup(app: Sphinx) -> None:
+    """Register the nodes and the transform."""
+    app.add_node(details, html=_visit("details"))
+    app.add_node(summary, html=_visit("summary"))
+    app.add_post_transform(Fold)

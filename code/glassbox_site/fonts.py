@@ -1,0 +1,73 @@
+"""The site's fonts: cut out of packages on the package index to the characters a book needs.
+
+Source Serif and Source Sans (Adobe) and STIX Two Math are under the SIL Open Font License; their
+licences are served beside them.
+"""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from sphinx.application import Sphinx
+
+LATIN = "0020-007E,00A0-017F,0192,02C6-02DD,2010-2015,2018-201E,2020-2022,2026,2030,2039-203A,\
+2044,20AC,2122,2190-2193,2212,2248,2260,2264,2265,00D7"
+MATHEMATICS = "0020-007E,00A0-00FF,0131,0237,02C6-02DD,0300-0308,0332,0338,0391-03F5,2016,\
+2020-2022,2026,2032-2034,2061-2064,20D6-20D7,2102-2135,2190-21D5,2200-22FF,2308-230B,23DC-23E1,\
+25A0-25FF,2605-2606,266D-266F,27E8-27EB,27F5-27FA,2A00-2A06,2A2F,2A7D-2A7E,2AAF-2AB0,\
+1D400-1D433,1D434-1D467,1D49C-1D4CF,1D538-1D56B,1D6A8-1D6DA,1D6E2-1D714,1D7CE-1D7E1"
+
+FEATURES = ["onum", "lnum", "tnum", "ssty", "dtls", "flac"]  # numerals; parts of formulas
+
+SERIF, SANS = "font_source_serif_pro", "font_source_sans_pro"
+FONTS = {
+    "text.woff2": (SERIF, "files/SourceSerifPro-Regular.ttf", LATIN),
+    "text-italic.woff2": (SERIF, "files/SourceSerifPro-It.ttf", LATIN),
+    "text-bold.woff2": (SERIF, "files/SourceSerifPro-Semibold.ttf", LATIN),
+    "sans.woff2": (SANS, "files/SourceSansPro-Regular.ttf", LATIN),
+    "sans-bold.woff2": (SANS, "files/SourceSansPro-Semibold.ttf", LATIN),
+    "mathematics.woff2": ("ziamath", "fonts/STIXTwoMath-Regular.ttf", MATHEMATICS),
+}
+
+
+def cut(font: Traversable, characters: str, target: Path) -> None:
+    """Write the characters of a font, compressed, keeping what sets formulas and numerals."""
+    options = subset.Options(flavor="woff2", hinting=False)
+    options.layout_features += FEATURES
+    options.drop_tables += ["DSIG"]
+    with font.open("rb") as file:
+        loaded = TTFont(file)
+        cutter = subset.Subsetter(options)
+        cutter.populate(unicodes=subset.parse_unicodes(characters.replace(",", " ")))
+        cutter.subset(loaded)
+        subset.save_font(loaded, str(target), options)
+
+
+def notices() -> Iterator[str]:
+    """Copyright and licence of each font, as the font itself states them."""
+    for package, path, _ in FONTS.values():
+        with files(package).joinpath(path).open("rb") as file:
+            names = TTFont(file)["name"]
+            yield "\n".join(filter(None, (names.getDebugName(n) for n in (4, 0, 13, 14))))
+
+
+def write(app: Sphinx, error: Exception | None) -> None:
+    """Write the fonts once; a later build finds them there."""
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "fonts")
+    folder.mkdir(parents=True, exist_ok=True)
+    made_by = Path(__file__).stat().st_mtime
+    for name, (package, path, characters) in FONTS.items():
+        target = folder / name
+        if not target.exists() or target.stat().st_mtime < made_by:
+            cut(files(package).joinpath(path), characters, target)
+    (folder / "LICENSES.txt").write_text("\n\n".join(notices()), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Write the fonts when the pages are there."""
+    app.connect("build-finished", write)

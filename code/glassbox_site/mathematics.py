@@ -1,0 +1,106 @@
+"""Formulas become MathML when the site is built, so that reading one takes no script.
+
+docutils translates the LaTeX; what it gets slightly wrong for browsers is put right here. Capital
+Q, K and V carry the colours that query, key and value have in every figure.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+
+MATHML = "http://www.w3.org/1998/Math/MathML"
+ET.register_namespace("", MATHML)
+ROLES = {"Q": "gb-query", "K": "gb-key", "V": "gb-value"}
+BARS = {"|", "‖", "∣"}
+BRACES = {"⏞", "⏟"}
+
+
+def to_mathml(latex: str, *, block: bool = False) -> str:
+    r"""MathML of a formula.
+
+    Parameters
+    ----------
+    latex
+        What stands between the dollars; `\begin{equation}` and `\begin{align}` are understood.
+    block
+        Whether the formula stands on a line of its own.
+
+    Raises
+    ------
+    MathError
+        A command that is not understood, named.
+    """
+    latex = latex.strip()
+    latex = re.sub(r"\\(begin|end)\{(equation|gather)\*?\}", "", latex).strip()
+    latex = re.sub(r"\\(begin|end)\{align\*?\}", r"\\\1{aligned}", latex)
+    latex = re.sub(r"\\dots\b", r"\\ldots", latex)
+    mathml = tex2mathml(latex, as_block=block).replace("&ApplyFunction;", "\u2061")
+    root = ET.fromstring(mathml)
+    for element in root.iter():
+        if not element.tag.endswith("}mtext") and not (element.text or "").strip():
+            element.text = None
+        element.tail = None
+        element.tag = element.tag.removeprefix(f"{{{MATHML}}}")
+        element.attrib.pop("columnalign", None)  # deprecated; the style sheet aligns
+    for element in root.iter():
+        _mend(element)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _mend(element: ET.Element) -> None:
+    """Mend the children of one element."""
+    if element.tag == "mi" and element.text in ROLES and "mathvariant" not in element.attrib:
+        element.set("class", ROLES[element.text])
+    children = list(element)
+    fenced = element.tag == "mrow" and len(children) > 2  # \left … \right is a row of its own
+    for place, child in enumerate(children):
+        stretches = fenced and place in (0, len(children) - 1)
+        if child.tag == "mo" and child.text in BARS and not stretches and "minsize" not in child.attrib:
+            child.set("stretchy", "false")
+        # A label of an under- or overbrace stands under or over it, not beside.
+        if child.tag in ("msub", "msup") and len(child[0]) == 2 and child[0][1].text in BRACES:
+            child.tag = "munder" if child.tag == "msub" else "mover"
+
+
+def _translate(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    try:
+        block = isinstance(node, nodes.math_block)
+        translator.body.append(to_mathml(node.astext(), block=block))
+    except (MathError, ET.ParseError) as problem:
+        logger.warning("formula not understood: %s", problem, location=node)
+        translator.body.append(f'<code class="gb-bad-formula">{translator.encode(node.astext())}</code>')
+
+
+def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula in running text."""
+    _translate(translator, node)
+    raise nodes.SkipNode
+
+
+def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own, with its number and a link to it."""
+    translator.body.append(translator.starttag(node, "div", CLASS="gb-equation"))
+    translator.body.append('<div class="gb-formula">')
+    _translate(translator, node)
+    translator.body.append("</div>")
+    if node["number"]:
+        number = get_node_equation_number(translator, node)
+        translator.body.append(f'<span class="eqno">({number})')
+        translator.add_permalink_ref(node, "Link to this equation")
+        translator.body.append("</span>")
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Offer the renderer; `html_math_renderer: mathml` chooses it."""
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
