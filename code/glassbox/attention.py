@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from glassbox.masks import check_mask
 
-#: Called by every attention module with its tensors while somebody looks (see ``record``).
-observer: ContextVar[Callable[..., None] | None] = ContextVar("observer", default=None)
+#: Whoever is looking now (see ``record``): every attention calls them with its tensors.
+observers: ContextVar[tuple[Callable[..., None], ...]] = ContextVar("observers", default=())
 
 
 def dot_product_scores(
@@ -32,10 +32,16 @@ def dot_product_scores(
     Tensor
         ``(..., q_len, k_len)``: row *i* holds the scores of query *i*.
 
+    Raises
+    ------
+    ValueError
+        If queries and keys are not equally wide.
+
     Notes
     -----
     Vaswani et al. (2017), section 3.2.1. Chapter 4, equation ``eq-scores``.
     """
+    check_same_width(query, key)
     return query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)))
 
 
@@ -110,7 +116,7 @@ def scaled_dot_product_attention(
     ValueError
         If the shapes, dtypes or devices do not fit together.
     TypeError
-        If the mask is not boolean.
+        If an input is not floating-point or the mask is not boolean.
 
     Notes
     -----
@@ -164,12 +170,17 @@ def additive_attention(
     ValueError
         If the shapes, dtypes or devices do not fit together.
     TypeError
-        If the mask is not boolean.
+        If an input is not floating-point or the mask is not boolean.
 
     Notes
     -----
     Bahdanau, Cho and Bengio (2015), appendix A.1.2. Chapter 4, equation ``eq-additive``.
     """
+    check_attention_inputs(query, key, value, mask)
+    if score_weight.dim() != 1:
+        raise ValueError(
+            f"score_weight has shape {tuple(score_weight.shape)}; expected one axis, (d_hidden,)"
+        )
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
         if weight.shape != (score_weight.numel(), tensor.size(-1)):
             raise ValueError(
@@ -178,13 +189,29 @@ def additive_attention(
                 f"entries, as many columns as the {name} is wide"
             )
     query, key = query @ query_weight.mT, key @ key_weight.mT  # (..., length, d_hidden)
-    check_attention_inputs(query, key, value, mask)
     hidden = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # every pair of positions
     weights = masked_softmax(hidden @ score_weight, mask)
     return weights @ value, weights
 
 
-def check_attention_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+def check_same_width(query: Tensor, key: Tensor) -> None:
+    """Refuse queries and keys that have no dot product.
+
+    Raises
+    ------
+    ValueError
+        If their last axes differ, naming both.
+    """
+    if query.size(-1) != key.size(-1):
+        raise ValueError(
+            f"a query of width {query.size(-1)} has no dot product with a key of width "
+            f"{key.size(-1)}: project both to one width d_k first"
+        )
+
+
+def check_attention_inputs(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> None:
     """Refuse queries, keys, values and masks that do not belong together.
 
     Raises
@@ -192,7 +219,7 @@ def check_attention_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tens
     ValueError
         If shapes, dtypes or devices do not fit, naming both.
     TypeError
-        If the mask is not boolean.
+        If the inputs are not floating-point or the mask is not boolean.
     """
     shapes = (
         f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}; expected "
@@ -200,11 +227,6 @@ def check_attention_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tens
     )
     if min(query.dim(), key.dim(), value.dim()) < 2:
         raise ValueError(f"each input needs a length and a width: {shapes}")
-    if query.size(-1) != key.size(-1):
-        raise ValueError(
-            f"a query of width {query.size(-1)} has no dot product with a key of width "
-            f"{key.size(-1)}: {shapes}"
-        )
     if key.size(-2) != value.size(-2):
         raise ValueError(
             f"keys and values come in pairs, but there are {key.size(-2)} keys and "
@@ -212,7 +234,7 @@ def check_attention_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tens
         )
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         raise ValueError(f"the axes before the last two differ: {shapes}")
-    if 0 in (*query.shape[-2:], *value.shape[-2:]):
+    if 0 in (*query.shape[-2:], *key.shape[-2:], *value.shape[-2:]):
         raise ValueError(f"nothing to attend with: an axis is empty: {shapes}")
     for what in ("dtype", "device"):
         kinds = [getattr(tensor, what) for tensor in (query, key, value)]
@@ -221,6 +243,11 @@ def check_attention_inputs(query: Tensor, key: Tensor, value: Tensor, mask: Tens
                 f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
                 f"Bring them together with .to({kinds[0]!r})"
             )
+    if not query.is_floating_point():
+        raise TypeError(
+            f"query, key and value are {query.dtype}; expected floating-point numbers, such as "
+            "torch.float32: turn them into these with .float()"
+        )
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
 
@@ -298,32 +325,45 @@ class MultiHeadAttention(nn.Module):
         ValueError
             If the shapes, dtypes or devices do not fit together.
         TypeError
-            If the mask is not boolean.
+            If the inputs are not floating-point or the mask is not boolean.
         """
         key = query if key is None else key
         value = key if value is None else value
-        d_model = self.query.in_features
-        for name, tensor in {"query": query, "key": key, "value": value}.items():
-            if tensor.dim() != 3 or tensor.size(-1) != d_model:
-                raise ValueError(
-                    f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, {d_model}), "
-                    f"the d_model this attention was built with"
-                )
+        self._check_inputs(query, key, value, mask)
         query = self._split(self.query(query))
         key = self._split(self.key(key))
         value = self._split(self.value(value))
 
-        if (look := observer.get()) is None:
-            check_attention_inputs(query, key, value, mask)
-            context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        else:
+        if looking := observers.get():
             context, weights = scaled_dot_product_attention(query, key, value, mask)
-            look(self, query=query, key=key, value=value, weights=weights, context=context)
+            for look in looking:
+                look(self, query=query, key=key, value=value, weights=weights, context=context)
+        else:
+            mask = None if mask is None else torch.atleast_2d(mask)  # the kernel wants two axes
+            context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
         return self.output(context.transpose(1, 2).flatten(2))
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (batch, heads, length, d_k)
+
+    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+        weight = self.query.weight
+        for name, tensor in {"query": query, "key": key, "value": value}.items():
+            if tensor.dim() != 3 or tensor.size(-1) != weight.size(-1):
+                raise ValueError(
+                    f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, "
+                    f"{weight.size(-1)}): {weight.size(-1)} is the d_model of this attention"
+                )
+            if tensor.device != weight.device:
+                raise ValueError(
+                    f"{name} is on {tensor.device}, the weights of this attention are on "
+                    f"{weight.device}: move it there with .to('{weight.device}')"
+                )
+        check_attention_inputs(query, key, value)
+        if mask is not None:
+            scores_shape = (query.size(0), self.n_heads, query.size(1), key.size(1))
+            check_mask(mask, scores_shape, query.device)
 
 
 def check_heads(d_model: int, n_heads: int) -> None:

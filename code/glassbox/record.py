@@ -1,14 +1,17 @@
 """Look inside any model: the tensors of one forward pass, by name."""
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook
 
-from glassbox.attention import MultiHeadAttention, dot_product_scores, observer
+from glassbox.attention import MultiHeadAttention, dot_product_scores, observers
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ def record(model: nn.Module) -> Iterator[Tape]:
 
     Nothing about the model changes: nothing is stored on its modules, its outputs stay the same
     (to rounding: without a recording they come from PyTorch's fused kernel), and tensors keep
-    their gradients. Recordings may be nested, also of a model and a part of it.
+    their gradients. Recordings may be nested, also of a model and a part of it, and what other
+    threads compute meanwhile is not recorded. A compiled model runs uncompiled while recorded.
 
     Parameters
     ----------
@@ -107,29 +111,35 @@ def record(model: nn.Module) -> Iterator[Tape]:
     >>> tape["encoder.layers.0.self_attention"].weights.shape
     torch.Size([1, 12, 7, 7])
     """
+    model = getattr(model, "_orig_mod", model)  # torch.compile wraps; names are those inside
     names = {module: name for name, module in model.named_modules()}
     if not any(isinstance(module, MultiHeadAttention) for module in names):
         raise ValueError(
             f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
             "The reference library's models return their maps with output_attentions=True"
         )
-    tape, outer = Tape(), observer.get()
+    tape = Tape()
 
     def look(module: nn.Module, **tensors: Tensor) -> None:
         if module in names:
             tape.runs.setdefault(names[module], []).append(AttentionRecord(**tensors))
-        if outer is not None:
-            outer(module, **tensors)
 
     def keep_output(module: nn.Module, _inputs: Any, output: Any) -> None:
-        if isinstance(output, Tensor):
+        if module in names and look in observers.get() and isinstance(output, Tensor):
             tape.outputs[names[module]] = output
 
-    hooks = [module.register_forward_hook(keep_output) for module in names]
-    token = observer.set(look)
+    token = observers.set((*observers.get(), look))
+    # One hook for all modules that run. A hook on each would be copied along with the model.
+    hook = register_module_forward_hook(keep_output)
     try:
-        yield tape
+        with _uncompiled():
+            yield tape
     finally:
-        observer.reset(token)
-        for hook in hooks:
-            hook.remove()
+        hook.remove()
+        observers.reset(token)
+
+
+def _uncompiled() -> AbstractContextManager[Any]:
+    # Compiled code calls no hooks. Where nothing was compiled, the compiler need not be loaded.
+    compiler_loaded = "torch._dynamo" in sys.modules
+    return torch.compiler.set_stance("force_eager") if compiler_loaded else nullcontext()

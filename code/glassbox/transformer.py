@@ -35,8 +35,8 @@ class TransformerConfig:
     Raises
     ------
     ValueError
-        If a size is not positive, the heads do not divide the width, the dropout is no share, or
-        the activation is not known.
+        If a size is not positive, the heads do not divide the width, the dropout is no share,
+        ``norm_eps`` is not positive, or the activation is not known.
 
     Notes
     -----
@@ -59,6 +59,8 @@ class TransformerConfig:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
+        if not self.norm_eps > 0:
+            raise ValueError(f"norm_eps={self.norm_eps}: must be more than 0")
         if self.activation not in ACTIVATIONS:
             raise ValueError(
                 f"activation={self.activation!r} is not known; expected one of "

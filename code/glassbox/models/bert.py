@@ -30,6 +30,12 @@ class BertConfig(TransformerConfig):
     pad_id : int
         The id that fills short texts up.
 
+    Raises
+    ------
+    ValueError
+        If a size is not positive, ``pad_id`` is not in the vocabulary, or as in
+        :class:`TransformerConfig`.
+
     Notes
     -----
     Devlin et al. (2019), section 3. The other fields are :class:`TransformerConfig`'s.
@@ -51,6 +57,11 @@ class BertConfig(TransformerConfig):
         for name in ("vocab_size", "max_len", "n_token_types"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+        if not 0 <= self.pad_id < self.vocab_size:
+            raise ValueError(
+                f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
+                f"choose one of 0 to {self.vocab_size - 1}"
+            )
 
     @classmethod
     def from_reference(cls, config: Mapping[str, Any]) -> Self:
@@ -82,7 +93,7 @@ class BertConfig(TransformerConfig):
                 vocab_size=config["vocab_size"],
                 max_len=config["max_position_embeddings"],
                 n_token_types=config["type_vocab_size"],
-                pad_id=config.get("pad_token_id", 0),
+                pad_id=config.get("pad_token_id") or 0,
             )
         except KeyError as error:
             raise ValueError(f"config.json has no {error}, which a BERT needs") from error
@@ -162,13 +173,13 @@ class Bert(nn.Module):
         ------
         ValueError
             If there is no token, if there are more tokens than positions, if an id is not in its
-            table, or if the shapes do not fit.
+            table, or if shapes or devices do not fit.
         TypeError
-            If the ids are not integers.
+            If the ids are not integers or the mask is not boolean.
         """
+        self._check_inputs(token_ids, token_types)
         if token_types is None:
             token_types = torch.zeros_like(token_ids)
-        self._check_inputs(token_ids, token_types)
         return self.encoder(self.embeddings(token_ids, token_types), mask)
 
     @classmethod
@@ -202,36 +213,43 @@ class Bert(nn.Module):
             ) from error
         return model.eval()
 
-    def _check_inputs(self, token_ids: Tensor, token_types: Tensor) -> None:
-        if token_ids.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"token_ids are {token_ids.dtype}; expected integers, torch.int64")
-        if token_ids.dim() != 2 or 0 in token_ids.shape:
-            raise ValueError(
-                f"token_ids has shape {tuple(token_ids.shape)}; expected (batch, length) with at "
-                "least one token"
-            )
+    def _check_inputs(self, token_ids: Tensor, token_types: Tensor | None) -> None:
+        self._check_ids("token_ids", token_ids, self.config.vocab_size)
         if token_ids.size(1) > self.config.max_len:
             raise ValueError(
                 f"the text has {token_ids.size(1)} tokens, but this model has positions for "
                 f"{self.config.max_len} only: shorten the text or split it"
             )
-        if token_types.shape != token_ids.shape:
-            raise ValueError(
-                f"token_types has shape {tuple(token_types.shape)}; expected that of token_ids, "
-                f"{tuple(token_ids.shape)}"
-            )
-        if torch.compiler.is_compiling():
-            return  # the checks below look at values, which a compiled graph cannot branch on
-        for what, ids, size in (
-            ("token_ids", token_ids, self.config.vocab_size),
-            ("token_types", token_types, self.config.n_token_types),
-        ):
-            low, high = (int(end) for end in ids.aminmax())
-            if low < 0 or high >= size:
+        if token_types is not None:
+            self._check_ids("token_types", token_types, self.config.n_token_types)
+            if token_types.shape != token_ids.shape:
                 raise ValueError(
-                    f"{what} runs from {low} to {high}; this model knows 0 to {size - 1}. "
-                    "Was the text tokenized for another model?"
+                    f"token_types has shape {tuple(token_types.shape)}; expected that of "
+                    f"token_ids, {tuple(token_ids.shape)}"
                 )
+
+    def _check_ids(self, what: str, ids: Tensor, size: int) -> None:
+        if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+            given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
+            raise TypeError(f"{what} is {given}; expected a tensor of integers, torch.int64")
+        if ids.dim() != 2 or 0 in ids.shape:
+            raise ValueError(
+                f"{what} has shape {tuple(ids.shape)}; expected (batch, length) with at least one "
+                "token"
+            )
+        if ids.device != (ours := self.embeddings.token.weight.device):
+            raise ValueError(
+                f"{what} is on {ids.device}, the model is on {ours}: move it there with "
+                f".to('{ours}')"
+            )
+        if torch.compiler.is_compiling() or ids.is_meta:
+            return  # no values to look at, only shapes
+        low, high = (int(end) for end in ids.aminmax())
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"{what} runs from {low} to {high}; this model knows 0 to {size - 1}. "
+                "Was the text tokenized for another model?"
+            )
 
 
 #: Where the reference library keeps what we call by the book's names.
@@ -240,7 +258,9 @@ REFERENCE_NAMES = {
     r"embeddings\.position_embeddings": "embeddings.position",
     r"embeddings\.token_type_embeddings": "embeddings.token_type",
     r"embeddings\.LayerNorm": "embeddings.norm",
-    r"encoder\.layer\.(\d+)\.attention\.self\.(query|key|value)": r"encoder.layers.\1.self_attention.\2",
+    r"encoder\.layer\.(\d+)\.attention\.self\.query": r"encoder.layers.\1.self_attention.query",
+    r"encoder\.layer\.(\d+)\.attention\.self\.key": r"encoder.layers.\1.self_attention.key",
+    r"encoder\.layer\.(\d+)\.attention\.self\.value": r"encoder.layers.\1.self_attention.value",
     r"encoder\.layer\.(\d+)\.attention\.output\.dense": r"encoder.layers.\1.self_attention.output",
     r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm": r"encoder.layers.\1.attention_norm",
     r"encoder\.layer\.(\d+)\.intermediate\.dense": r"encoder.layers.\1.feed_forward.expand",

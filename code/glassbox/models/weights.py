@@ -38,9 +38,15 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     ValueError
         If the packaged weights are not the published ones, or the name is on no list.
     ConnectionError
-        If the hub cannot be reached.
+        If the model cannot be fetched from the hub.
     """
-    name = os.environ.get("GLASSBOX_BERT", "minilm") if name is None else os.fspath(name)
+    if name is None and "GLASSBOX_BERT" in os.environ:
+        try:
+            return find_weights(os.environ["GLASSBOX_BERT"])
+        except (OSError, ValueError) as error:
+            error.add_note("The name comes from the environment variable GLASSBOX_BERT.")
+            raise
+    name = "minilm" if name is None else os.fspath(name)
     if name == "minilm":
         folder = _packaged_minilm()
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
@@ -90,12 +96,18 @@ def read_config(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file is not JSON.
+        If the file is not JSON, or holds something other than names with values.
     """
     try:
-        return json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{folder / CONFIG_FILE} is not JSON: {error}") from error
+    if not isinstance(config, dict):
+        raise ValueError(
+            f"{folder / CONFIG_FILE} holds a {type(config).__name__}; expected a JSON object "
+            'such as {"hidden_size": 384, ...}'
+        )
+    return config
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -128,12 +140,7 @@ def _packaged_minilm() -> Path:
 
 def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
@@ -141,8 +148,8 @@ def _download(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=wanted))
     except (HFValidationError, RepositoryNotFoundError) as error:
         raise ValueError(f"no model called {name!r}: {expected}") from error
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+    except Exception as error:  # the hub's own, the disk's, and those of whatever it connects with
         raise ConnectionError(
-            f"{name!r} is neither a folder here nor in the hub's cache, and the hub cannot be "
-            f"reached: {expected}. Without a network use 'minilm'"
+            f"{name!r} is neither a folder here nor in the hub's cache, and cannot be fetched from "
+            f"the hub: {expected}. Without a network use 'minilm'"
         ) from error
