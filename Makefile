@@ -11,34 +11,34 @@ help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 book: env ## Build the website and say where it is
-	@$(BIN)/python tools/site.py
+	@$(BIN)/python -m tools.build_site
 
 test: env ## Check everything: style, types, package, every cell, site, browser
-	@$(BIN)/python tools/check.py
+	@$(BIN)/python -m tools.check
 
 unit: env ## The fast part of the tests: package and tools
-	@$(BIN)/python -m pytest tests -q --ignore=tests/site --ignore=tests/book $(ARGS)
+	@$(BIN)/python -m pytest tests -q -m "not browser" --ignore=tests/site $(ARGS)
 
 lint: env ## Style and types
-	@$(BIN)/python tools/check.py lint format types
+	@$(BIN)/python -m tools.check lint format types
 
 lab: env ## Open the chapters in JupyterLab
-	@$(BIN)/python tools/lab.py
+	@$(BIN)/python -m tools.lab
 
 serve: env ## Serve the built website on this machine
-	@$(BIN)/python tools/serve.py
+	@$(BIN)/python -m tools.serve
 
 refresh: env ## Run a chapter again and keep its outputs (CHAPTER=04, or all)
-	@$(BIN)/python tools/refresh.py $(CHAPTER)
+	@$(BIN)/python -m tools.refresh $(CHAPTER)
 
 new-chapter: env ## Start a chapter (NUMBER=05 NAME=multi_head_attention TITLE="...")
-	@$(BIN)/python tools/new_chapter.py "$(NUMBER)" "$(NAME)" "$(TITLE)"
+	@$(BIN)/python -m tools.new_chapter "$(NUMBER)" "$(NAME)" "$(TITLE)"
 
 bench: env ## Measure against PyTorch and transformers, and write benchmarks/results/
-	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python -m benchmarks.run
 
 constraints: env ## Pin in constraints.txt what is installed now
-	@$(BIN)/python tools/constraints.py
+	@$(BIN)/python -m tools.constraints
 
 clean: ## Remove the built site and the environment
 	rm -rf _build .venv
@@ -48,4 +48,4 @@ env:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	    echo "'$(PYTHON)' is not a Python 3.11 or newer. Install one, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
 	    exit 1; }
-	@$(PYTHON) tools/environment.py
+	@$(PYTHON) -m tools.environment

@@ -1,0 +1,152 @@
+"""What tests share: a real browser that reaches this machine alone, and a server for a folder."""
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwright
+
+from tools.serve import Server
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ON_MACOS = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+NO_BROWSER = (
+    "no Chromium found: install it (Debian and Ubuntu: sudo apt-get install chromium; anywhere: "
+    ".venv/bin/python -m playwright install chromium), or name one: CHROMIUM=/path/to/chromium"
+)
+#: No sandbox, because containers have none to give; nothing fetched that the page did not ask for.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def find_chromium(playwright: Playwright | None = None) -> str | None:
+    """Return the path of a Chromium: the one named, an installed one, Playwright's, or none."""
+    if named := os.environ.get("CHROMIUM"):
+        return shutil.which(named)
+    candidates = [shutil.which(name) for name in NAMES]
+    if playwright is not None:
+        candidates.append(playwright.chromium.executable_path)
+    candidates.extend(ON_MACOS)
+    return next((path for path in candidates if path and Path(path).is_file()), None)
+
+
+def do_without_browser() -> None:
+    """Skip the test, saying why; where `CI` is set the browser is required, and the test fails."""
+    if os.environ.get("CI"):
+        pytest.fail(NO_BROWSER, pytrace=False)
+    pytest.skip(NO_BROWSER)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A running Chromium."""
+    with sync_playwright() as playwright:
+        path = find_chromium(playwright)
+        if path is None:
+            do_without_browser()
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[Path], str]]:
+    """Return a function that serves a folder on the loopback address and returns its URL."""
+    urls: dict[Path, str] = {}
+    with ExitStack() as stack:
+
+        def serve(folder: Path) -> str:
+            if folder not in urls:
+                server = stack.enter_context(Server(folder))
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                stack.callback(server.shutdown)
+                urls[folder] = server.url
+            return urls[folder]
+
+        yield serve
+
+
+@dataclass
+class Visit:
+    """A page, and what it did that it should not have done."""
+
+    page: Page
+    foreign: list[str] = field(default_factory=list)  # requests to other hosts; all were blocked
+    problems: list[str] = field(default_factory=list)  # errors on the console or uncaught
+
+
+class Open(Protocol):
+    """What the fixture `visit` gives."""
+
+    def __call__(
+        self, url: str = ..., *, width: int = ..., dark: bool = ..., **context: Any
+    ) -> Visit: ...
+
+
+def is_local(url: str) -> bool:
+    """Whether an address stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme in ("about", "blob", "data", "file") or parts.hostname in (
+        "127.0.0.1",
+        "localhost",
+    )
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Return a function that opens pages which cannot reach any other host."""
+    with ExitStack() as stack:
+
+        def visit(
+            url: str = "about:blank", *, width: int = 1400, dark: bool = False, **context: Any
+        ) -> Visit:
+            options: dict[str, Any] = {
+                "viewport": {"width": width, "height": 900},
+                "color_scheme": "dark" if dark else "light",
+                "reduced_motion": "reduce",
+            }
+            window = browser.new_context(**(options | context))
+            stack.callback(window.close)
+            seen = Visit(window.new_page())
+
+            def gate(route: Route) -> None:
+                if is_local(route.request.url):
+                    route.continue_()
+                else:
+                    seen.foreign.append(route.request.url)
+                    route.abort()
+
+            window.route("**/*", gate)
+            seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))
+            seen.page.on(
+                "console",
+                lambda line: seen.problems.append(line.text) if line.type == "error" else None,
+            )
+            if url != "about:blank":
+                seen.page.goto(url)
+            return seen
+
+        yield visit
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a browser, so that `make unit` can leave it out."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")

@@ -1,0 +1,69 @@
+"""Run chapters again and keep their outputs: `refresh.py 04` one, `refresh.py all` every one."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from tools.notebooks import CHAPTERS, normalise, notebooks, surroundings, write
+
+CELL_SECONDS = 600
+
+
+def chosen(which: str, folder: Path = CHAPTERS) -> list[Path]:
+    """Return the chapters that `04`, `4`, a file's name or `all` stand for."""
+    if which == "all":
+        return notebooks()
+    name = Path(which).stem
+    number = f"{int(name):02d}" if name.isdecimal() else None
+    every = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(("_", ".")))
+    found = [p for p in every if p.stem == name or (number and p.name.startswith(f"{number}_"))]
+    if not found:
+        names = ", ".join(path.stem for path in every) or "none yet"
+        sys.exit(f"There is no chapter {which}. The chapters are: {names}.")
+    return found
+
+
+def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Execute a notebook from top to bottom in a fresh kernel, in place."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=CELL_SECONDS,
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute(env=surroundings())
+    return notebook
+
+
+def refresh(path: Path) -> None:
+    """Run one chapter and replace it by the result; if a cell fails, leave it as it was."""
+    notebook = nbformat.read(path, as_version=4)
+    write(normalise(run(notebook, path.parent)), path)
+
+
+def main(which: str) -> None:
+    os.environ.update(surroundings())
+    for path in chosen(which):
+        start = time.perf_counter()
+        print(f"Running {path.name} ...", end=" ", flush=True)
+        try:
+            refresh(path)
+        except CellExecutionError as error:
+            sys.exit(f"a cell failed, and the chapter is left as it was:\n{error}")
+        print(f"{time.perf_counter() - start:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "all")

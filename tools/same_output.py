@@ -1,0 +1,57 @@
+"""When is the output of a cell the same as the one the book shows?
+
+Text for text, except that another processor may round another way: two decimal numbers are the same
+when they differ by at most one unit in the last printed place. Integers, shapes and words have to
+be identical, and so has the number of printed digits' worth of agreement: `0.1234` is `0.1235`, not
+`0.1236`; `1e-05` is `2e-05`, not `1e-04`.
+"""
+
+import re
+from decimal import Decimal
+
+# A number with decimals or an exponent, standing alone: not a version such as 1.4.0, not the 5 of
+# a name such as v1.5b. PyTorch's "1." has no rounded place and is compared as text.
+DECIMAL = re.compile(
+    r"(?<![\w.])(-?(?:\d*\.\d+(?:[eE][+-]?\d+)?|\d+\.?[eE][+-]?\d+))(?!\w|\.\d)", re.ASCII
+)
+
+
+def close(one: str, other: str) -> bool:
+    """Whether two printed numbers differ by at most one unit in the last printed place of the finer."""
+    a, b = Decimal(one), Decimal(other)
+    places = min(int(a.as_tuple().exponent), int(b.as_tuple().exponent))
+    return abs(a - b) <= Decimal(1).scaleb(places)
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two outputs are the same up to one unit in the last printed place of each decimal."""
+    if one == other:
+        return True
+    # Splitting by a group gives text, number, text, number, ..., text.
+    left, right = DECIMAL.split(one), DECIMAL.split(other)
+    if len(left) != len(right):
+        return False
+    for place in range(0, len(left) - 1, 2):
+        (text, number), (text_too, number_too) = left[place : place + 2], right[place : place + 2]
+        if not close(number, number_too):
+            return False
+        if number.startswith("-") != number_too.startswith("-"):
+            # -0.0000 and 0.0000: the minus takes the place of the blank that PyTorch pads with.
+            text, text_too = text.rstrip(" "), text_too.rstrip(" ")
+        if text != text_too:
+            return False
+    return left[-1] == right[-1]
+
+
+class Output(str):
+    """Text of an output that equals another when `same` says so."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other) if isinstance(other, str) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__

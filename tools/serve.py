@@ -1,0 +1,70 @@
+"""Serve a folder of the built site on this machine, compressed as a web host would."""
+
+import argparse
+import gzip
+import sys
+from contextlib import suppress
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
+TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files of one folder; text is compressed for whoever accepts it."""
+
+    def do_GET(self) -> None:
+        path = Path(self.translate_path(self.path))
+        if path.is_dir() and self.path.endswith("/"):
+            path /= "index.html"
+        accepts = "gzip" in self.headers.get("Accept-Encoding", "")
+        if not (accepts and path.suffix in TEXT and path.is_file()):
+            return super().do_GET()
+        body = gzip.compress(path.read_bytes(), compresslevel=6)
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", self.guess_type(str(path)))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet about each request."""
+
+
+class Server(ThreadingHTTPServer):
+    """A server on the loopback address; `port` 0 takes a free one."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Let a browser hang up in the middle of a file; report anything else."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8000)
+    port = parser.parse_args().port
+    if not (SITE / "index.html").is_file():
+        sys.exit("There is no site yet. Build it: make book")
+    try:
+        server = Server(SITE, port)
+    except OSError:
+        server = Server(SITE)  # the port is taken
+    with server, suppress(KeyboardInterrupt):
+        print(f"The book is at {server.url} (Ctrl+C ends this).", flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
