@@ -1,11 +1,11 @@
-"""What pytest needs to know about notebooks: see `tools/same_output.py` for what counts as equal."""
+"""Outputs of notebooks are compared as `tools/same_output.py` says."""
 
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from tools.same_output import Output
 
-# Drawn, not printed: each figure has numbers beside it, which are compared. (PNG nbval skips itself.)
+# Drawn, not printed: each figure has numbers beside it, which are compared. nbval skips PNG itself.
 DRAWN = ("image/svg+xml",)
 
 nbvals_setup, nbvals_sanitize = IPyNbFile.setup, IPyNbCell.sanitize

@@ -1,7 +1,8 @@
-"""What tests share: a real browser that reaches this machine alone, and a server for a folder."""
+"""What tests share: seeds and devices, a real browser that reaches this machine alone, a server."""
 
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,10 +11,16 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+import hypothesis
+import jaxtyping
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwright
 
 from tools.serve import Server
+
+# The same examples in every run: a test that fails, fails for everybody.
+hypothesis.settings.register_profile("glassbox", derandomize=True, deadline=None, max_examples=60)
+hypothesis.settings.load_profile("glassbox")
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ON_MACOS = (
@@ -51,6 +58,13 @@ def do_without_browser() -> None:
     if os.environ.get("CI"):
         pytest.fail(NO_BROWSER, pytrace=False)
     pytest.skip(NO_BROWSER)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    """Start every test that computes from the same random numbers."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(scope="session")
@@ -143,6 +157,24 @@ def visit(browser: Browser) -> Iterator[Open]:
             return seen
 
         yield visit
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a `device` on every device present."""
+    if "device" in metafunc.fixturenames:
+        import torch
+
+        present = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+        metafunc.parametrize("device", present, scope="session")
+
+
+@pytest.fixture
+def as_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the annotations unexecuted, as they are outside the tests.
+
+    They refuse most bad input before the package's own checks see it; readers meet the latter.
+    """
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

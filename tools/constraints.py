@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = """\
 # Every package that requirements.txt brings along, pinned, for all platforms: a line here installs
-# nothing, it only fixes the version of what is installed. Written by `make constraints`. Left out on
-# purpose: the CUDA libraries and triton, which torch pins itself on the platforms that have them.
+# nothing, it only fixes the version of what is installed. Written by `make constraints`. Left out
+# on purpose: the CUDA libraries and triton, which torch pins itself where it has them.
 """
 OURS_AND_TORCHS = re.compile(r"glassbox|pip|triton|nvidia-.*|cuda-.*")
 ELSEWHERE = {"appnope": "1.0.0"}  # ipykernel needs it on macOS

@@ -1,4 +1,4 @@
-"""Open the chapters in JupyterLab: trusted, and with the scripts that their attention views load."""
+"""Open the chapters in JupyterLab: trusted, and with the scripts their attention views load."""
 
 import os
 import subprocess

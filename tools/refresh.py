@@ -41,6 +41,7 @@ def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
         record_timing=False,
         store_widget_state=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks are not the chapter's
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute(env=surroundings())

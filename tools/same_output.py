@@ -2,8 +2,7 @@
 
 Text for text, except that another processor may round another way: two decimal numbers are the same
 when they differ by at most one unit in the last printed place. Integers, shapes and words have to
-be identical, and so has the number of printed digits' worth of agreement: `0.1234` is `0.1235`, not
-`0.1236`; `1e-05` is `2e-05`, not `1e-04`.
+be identical. So `0.1234` is `0.1235` and not `0.1236`; `1e-05` is `2e-05` and not `1e-04`.
 """
 
 import re
@@ -17,7 +16,7 @@ DECIMAL = re.compile(
 
 
 def close(one: str, other: str) -> bool:
-    """Whether two printed numbers differ by at most one unit in the last printed place of the finer."""
+    """Whether two numbers differ by at most one unit in the last place of the finer one."""
     a, b = Decimal(one), Decimal(other)
     places = min(int(a.as_tuple().exponent), int(b.as_tuple().exponent))
     return abs(a - b) <= Decimal(1).scaleb(places)
@@ -49,7 +48,7 @@ class Output(str):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return same(self, other) if isinstance(other, str) else NotImplemented
+        return same(str(self), str(other)) if isinstance(other, str) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
         return not self == other
