@@ -1,8 +1,12 @@
-"""Outputs of notebooks are compared as `tools/same_output.py` says."""
+"""How pytest runs the chapters: as a notebook does, and compared as `tools/same_output.py` says."""
+
+import os
 
 import pytest
+from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+from tools.notebooks import surroundings
 from tools.same_output import Output
 
 # Drawn, not printed: each figure has numbers beside it, which are compared. nbval skips PNG itself.
@@ -21,5 +25,13 @@ def sanitize(cell: IPyNbCell, output: object) -> object:
     return Output(clean) if isinstance(clean, str) else clean
 
 
+def execute(kernel: RunningKernel, source: str, allow_stdin: bool | None = None) -> str:
+    """Send a cell with its history, which IPython reads to see the `;` that silences a result."""
+    return kernel.kc.execute(source, allow_stdin=allow_stdin, stop_on_error=False)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     IPyNbFile.setup, IPyNbCell.sanitize = setup, sanitize
+    RunningKernel.execute_cell_input = execute
+    if config.option.nbval:
+        os.environ.update(surroundings())
