@@ -1,0 +1,67 @@
+"""Lines over a common axis: how something grows, falls or stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from glassbox.viz.style import FIGURE_WIDTH
+
+_MARKERS = "os^Dv"  # series differ by more than their colour
+
+
+def line_charts(
+    x: Sequence[float],
+    panels: Mapping[str, Mapping[str, Any]],
+    *,
+    x_label: str,
+    log_x: bool = True,
+) -> Figure:
+    """Draw one panel per quantity, beneath one another, each with one line per series.
+
+    Parameters
+    ----------
+    x : sequence of float
+        Positions of the points, the same for all lines; each is a tick.
+    panels : mapping of str to mapping of str to values
+        Quantity (the vertical axis) to series (the legend) to one value per point. All panels
+        have the same series; values start at 0.
+    x_label : str
+        What ``x`` is.
+    log_x : bool
+        Equal distances mean equal factors.
+
+    Raises
+    ------
+    ValueError
+        If there are no panels, or a line has not one value per point.
+    """
+    if not panels:
+        raise ValueError("no panels to draw; pass {quantity: {series: values}}")
+    for quantity, series in panels.items():
+        for name, values in series.items():
+            if len(values) != len(x):
+                raise ValueError(
+                    f"{quantity!r}, {name!r} has {len(values)} values for {len(x)} points"
+                )
+    fig, axes = plt.subplots(
+        len(panels), 1, figsize=(FIGURE_WIDTH, 2.1 * len(panels)), sharex=True, squeeze=False
+    )
+    for ax, (quantity, series) in zip(axes.flat, panels.items(), strict=True):
+        for marker, (name, values) in zip(_MARKERS, series.items(), strict=False):
+            ax.plot(x, values, marker=marker, label=name)
+        if log_x:
+            ax.set_xscale("log")
+        ax.set_xticks(x, [f"{point:g}" for point in x])
+        ax.minorticks_off()
+        ax.set_ylim(bottom=0)
+        ax.set_title(quantity, loc="left")
+        ax.grid(axis="y")
+    axes[-1, 0].set_xlabel(x_label)
+    fig.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(_MARKERS)
+    )
+    return fig

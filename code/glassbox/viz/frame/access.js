@@ -1,0 +1,200 @@
+// Gives what bertviz draws roles, names and a keyboard, and fits text that is too long.
+
+const ELLIPSIS = '…';
+const characters = (text) =>
+  'Segmenter' in Intl ? [...new Intl.Segmenter().segment(text)].map((part) => part.segment) : [...text];
+
+const fire = (target, type) =>
+  target.dispatchEvent(
+    new MouseEvent(type, { bubbles: type !== 'mouseleave', cancelable: true, view: window }),
+  );
+
+// Shortens a text that is wider than its column; the whole of it is one hover away.
+const shorten = (text, width) => {
+  if (text.getComputedTextLength() <= width) return;
+  const whole = text.textContent;
+  const parts = characters(whole);
+  let [fits, tooLong] = [0, parts.length];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    text.textContent = parts.slice(0, middle).join('') + ELLIPSIS;
+    if (text.getComputedTextLength() <= width) fits = middle;
+    else tooLong = middle;
+  }
+  text.textContent = parts.slice(0, fits).join('') + ELLIPSIS;
+  const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
+  title.textContent = whole;
+  text.parentNode.append(title);
+};
+
+const operable = (target, role, label, states = {}) => {
+  target.setAttribute('role', role);
+  target.setAttribute('aria-label', label);
+  for (const [name, value] of Object.entries(states)) target.setAttribute(`aria-${name}`, value);
+};
+
+const onKeys = (target, keys, act) =>
+  target.addEventListener('keydown', (event) => {
+    if (!keys.includes(event.key)) return;
+    event.preventDefault();
+    act(event);
+  });
+
+// One stop of the Tab key for many things; the arrow keys move among them.
+const rove = (targets, columns) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+  const last = targets.length - 1;
+  targets.forEach((target, index) => {
+    target.setAttribute('tabindex', index ? -1 : 0);
+    target.addEventListener('focus', () => {
+      targets.forEach((other) => other.setAttribute('tabindex', other === target ? 0 : -1));
+    });
+    onKeys(target, [...Object.keys(step), 'Home', 'End'], ({ key }) => {
+      const next = key === 'Home' ? 0 : key === 'End' ? last : index + step[key];
+      targets[next]?.focus();
+    });
+  });
+};
+
+// Tokens: focus does what hovering does, and holds while the pointer goes elsewhere.
+// `column` is a list of {group, side, index}; `leaves` gives the element bertviz watches for leaving.
+const operateTokens = (panel, column, leaves, tell) => {
+  const texts = column.map(({ group }) => group.querySelector('text'));
+  column.forEach(({ group, side, index }, position) => {
+    const text = texts[position];
+    const name = (side === 'query' ? data.left : data.right)[index];
+    operable(text, 'button', `${side} ${index}: ${name}`);
+    text.addEventListener('focus', () => fire(text, 'mouseover'));
+    text.addEventListener('blur', () => fire(leaves(group), 'mouseleave'));
+    onKeys(text, ['Escape'], () => text.blur());
+    onKeys(text, ['Enter', ' '], () => {
+      const icon = group.querySelector('.icon');
+      if (icon) fire(icon, 'click');
+      else fire(text, 'mouseover');
+    });
+    group.addEventListener('mouseover', () => tell('over', panel, side, index));
+    group.addEventListener('click', () => text.focus());
+  });
+  new Set(column.map(({ group }) => leaves(group))).forEach((place) =>
+    place.addEventListener('mouseleave', () => {
+      const held = texts.indexOf(document.activeElement);
+      if (held >= 0) fire(texts[held], 'mouseover');
+      else tell('out', panel);
+    }),
+  );
+  rove(texts, 1);
+};
+
+const tokenGroups = (panel, selector, side) =>
+  [...panel.root.querySelectorAll(selector)].map((group, index) => ({ group, side, index }));
+
+const shortenAll = (panel, selector, width) =>
+  panel.root.querySelectorAll(selector).forEach((text) => shorten(text, width));
+
+const adaptHead = (panel, tell) => {
+  const squares = [...panel.root.querySelector('svg').lastElementChild.children];
+  for (const [id, side] of [['left', 'query'], ['right', 'key']]) {
+    const column = tokenGroups(panel, `#${id} > g:not(.attentionBoxes) > g`, side);
+    operateTokens(panel, column, (group) => group.closest(`#${id}`), tell);
+  }
+  shortenAll(panel, '#left text, #right text', 96);
+  panel.squares = squares;
+  const numbers = d3.select(panel.root).select('svg').append('g').attr('class', 'numbers');
+  squares.forEach((square, head) => {
+    d3.select(square).attr('x', head * 22.5).attr('width', 22.5).attr('height', 22.5);
+    numbers.append('text').attr('x', (head + 0.5) * 22.5).attr('y', 16).text(head);
+    operable(square, 'checkbox', `Head ${head}`);
+    square.addEventListener('click', () => tell('square', panel, head, 'click'));
+    square.addEventListener('dblclick', () => tell('square', panel, head, 'dblclick'));
+    onKeys(square, ['Enter', ' '], ({ shiftKey }) => fire(square, shiftKey ? 'dblclick' : 'click'));
+  });
+  rove(squares, squares.length);
+  markSquares(panel);
+};
+
+// bertviz keeps to itself which heads are on; it lightens the colour of those that are off.
+const markSquares = (panel) => {
+  const numbers = panel.root.querySelectorAll('.numbers text');
+  state.heads = [];
+  panel.squares.forEach((square, head) => {
+    const color = d3.schemeCategory10[head % 10];
+    const on = square.getAttribute('fill') === color;
+    if (on) state.heads.push(head);
+    square.setAttribute('aria-checked', on);
+    const { r, g, b } = d3.rgb(color);
+    const [red, green, blue] = [r, g, b].map((c) =>
+      c <= 10 ? c / 3294 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+    );
+    const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    numbers[head].setAttribute('class', on ? (luminance > 0.179 ? 'on-light' : 'on-dark') : 'off');
+  });
+};
+
+const adaptNeuron = (panel, tell) => {
+  for (const part of ['collapsed', 'expanded']) {
+    const column = tokenGroups(panel, `#${part} #leftText > g`, 'query');
+    column.forEach(({ group }) => {
+      const icon = group.lastElementChild; // a transparent square over the plus or minus sign
+      icon.classList.add('icon');
+      icon.setAttribute('aria-hidden', 'true'); // the button above does the same, with a name
+      icon.addEventListener('click', () => tell('expand', panel, part === 'collapsed'));
+    });
+    operateTokens(panel, column, (group) => group, tell);
+    column.forEach(({ group }) => operateIcon(group, part));
+  }
+  shortenAll(panel, '#leftText text', 92);
+  shortenAll(panel, '#rightText text', 106);
+};
+
+// The sign beside a token shows while its token does, and only then can it be reached.
+const operateIcon = (group, part) => {
+  const icon = group.querySelector('.icon');
+  icon.removeAttribute('aria-hidden');
+  operable(icon, 'button', part === 'collapsed' ? 'Show queries and keys' : 'Hide queries and keys', {
+    expanded: part === 'expanded',
+  });
+  icon.setAttribute('tabindex', -1);
+  const text = group.querySelector('text');
+  text.addEventListener('focus', () => icon.setAttribute('tabindex', 0));
+  icon.addEventListener('focus', () => fire(text, 'mouseover'));
+  icon.addEventListener('blur', () => {
+    icon.setAttribute('tabindex', -1);
+    fire(group, 'mouseleave');
+  });
+  onKeys(icon, ['Enter', ' '], () => fire(icon, 'click'));
+};
+
+const adaptModel = (panel, tell) => {
+  const maps = [...panel.root.querySelectorAll('svg > g')].filter((group) =>
+    group.querySelector('.attn_background'),
+  );
+  panel.maps = maps.map((group) => group.lastElementChild);
+  panel.maps.forEach((map, index) => {
+    const layer = Math.floor(index / data.heads.length);
+    const head = index % data.heads.length;
+    operable(map, 'button', `Layer ${data.layers[layer]}, head ${data.heads[head]}`, { expanded: false });
+    map.classList.add('map');
+    map.addEventListener('click', () => tell('map', panel, layer, head));
+    onKeys(map, ['Enter', ' '], () => fire(map, 'click'));
+    onKeys(map, ['Escape'], () => state.open && fire(openMap(panel), 'click'));
+  });
+  rove(panel.maps, data.heads.length);
+};
+
+const openMap = (panel) => panel.maps[state.open[0] * data.heads.length + state.open[1]];
+
+const adaptDetail = (panel, tell) => {
+  panel.maps.forEach((map) => map.setAttribute('aria-expanded', 'false'));
+  if (!state.open) return;
+  openMap(panel).setAttribute('aria-expanded', 'true');
+  shortenAll(panel, '.detail .token', 76);
+  const column = tokenGroups(panel, 'g.detail > g:has(.token)', 'query').slice(0, data.left.length);
+  operateTokens(panel, column, (group) => group, tell);
+  column.forEach(({ group }) =>
+    onKeys(group, ['Escape'], () => {
+      const map = openMap(panel);
+      fire(map, 'click');
+      map.focus();
+    }),
+  );
+};

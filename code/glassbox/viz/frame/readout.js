@@ -1,0 +1,107 @@
+// Says in words and numbers what a drawing shows, in the frame and in the table below it.
+
+const HINTS = {
+  head:
+    'Hover a token, or move to it with Tab and arrow keys. Squares are heads: ' +
+    'a click switches one, a double click (Shift+Enter) shows it alone.',
+  model: 'Rows are layers, columns are heads, both from zero. Click a map to enlarge it.',
+  neuron: 'Hover a query token on the left, or move to it with Tab and arrow keys.',
+};
+
+const strongest = (weights, names, count) =>
+  weights
+    .map((weight, index) => ({ weight, name: names[index] }))
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, count);
+
+const shownHead = () => {
+  if (data.view === 'head') return state.heads.length === 1 ? state.heads[0] : null;
+  return data.view === 'model' ? state.open?.[1] : state.head;
+};
+
+// The weights from one query to all keys, or to one key from all queries.
+const along = (map, side, index) => (side === 'query' ? map[index] : map.map((row) => row[index]));
+
+const describe = (panel, side, index) => {
+  const layer = data.view === 'model' ? state.open[0] : state.layer;
+  const [names, others, verb] =
+    side === 'query'
+      ? [data.left, data.right, 'attends to']
+      : [data.right, data.left, 'is attended to by'];
+  const head = shownHead();
+  let found;
+  if (head !== null) {
+    found = strongest(along(panel.weights[layer][head], side, index), others, 6);
+  } else {
+    found = state.heads
+      .map((each) => {
+        const [top] = strongest(along(panel.weights[layer][each], side, index), others, 1);
+        return { weight: top.weight, name: top.name, head: each };
+      })
+      .sort((one, other) => other.weight - one.weight)
+      .slice(0, 6);
+  }
+  return { name: names[index], verb, found };
+};
+
+const token = (text) => element('bdi', { class: 'token' }, text);
+
+const say = (readout, panel, side, index) => {
+  readout.replaceChildren(...differenceHere());
+  if (side === undefined) {
+    readout.append(HINTS[data.view]);
+    return;
+  }
+  const { name, verb, found } = describe(panel, side, index);
+  readout.append(token(name), ` ${verb} `);
+  for (const each of found) {
+    const head = each.head === undefined ? '' : ` (head ${each.head})`;
+    readout.append(element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(3)}${head}`));
+  }
+};
+
+const differenceHere = () => {
+  const head = shownHead();
+  if (!data.differences) return [];
+  const here = data.differences[state.layer];
+  const largest = Math.max(...(head === null ? state.heads.map((each) => here[each]) : [here[head]]));
+  const where = `Layer ${data.layers[state.layer]}, head ${head ?? state.heads.join(', ')}`;
+  return [element('span', { class: 'difference' }, `${where}: largest difference ${largest.toFixed(6)}. `)];
+};
+
+// The table below the frame follows the choice, where the page can be reached.
+const followInPage = () => {
+  const head = shownHead() ?? state.heads?.[0];
+  const layer = data.view === 'model' ? state.open?.[0] : state.layer;
+  if (head === undefined || layer === undefined) return;
+  let details;
+  try {
+    details = frameElement.parentElement.querySelector('details');
+  } catch {
+    return;
+  }
+  const named = data.view === 'model' ? data.heads[head] : head;
+  const where = `layer ${data.layers[layer]}, head ${named}`;
+  const rename = (text) => text.replace(/layer \d+, head \d+/, where);
+  details.querySelectorAll('table').forEach((table, which) => {
+    const rows = [...table.tBodies[0].rows];
+    if (rows[0].cells.length !== data.right.length + 1) return; // a list of the strongest keys
+    rows.forEach((row, query) => {
+      [...row.cells].slice(1).forEach((cell, key) => {
+        const weight = panels[which].weights[layer][head][query][key];
+        cell.textContent = weight.toFixed(2);
+        cell.style.background = `rgba(0,114,178,${(0.6 * weight).toFixed(2)})`;
+      });
+    });
+    table.caption.textContent = rename(table.caption.textContent);
+    const region = table.parentElement;
+    region.setAttribute('aria-label', rename(region.getAttribute('aria-label')));
+    const summary = details.querySelector('summary');
+    summary.textContent = rename(summary.textContent);
+  });
+  const difference = details.querySelector('.glassbox-difference');
+  if (difference) {
+    const number = data.differences[layer][head].toFixed(6);
+    difference.textContent = `Largest difference in ${where}: ${number}.`;
+  }
+};

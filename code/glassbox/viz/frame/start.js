@@ -1,0 +1,128 @@
+// Puts the parts together: draw, listen, keep the drawings of a comparison in step.
+
+const readout = layout();
+let copying = false; // an event that one drawing passes on must not come back
+
+const others = (panel) => panels.filter((other) => other !== panel);
+
+const inStep = (act) => {
+  if (copying) return;
+  copying = true;
+  act();
+  copying = false;
+};
+
+const tokenText = (panel, side, index) => {
+  const part = data.view === 'neuron' ? (state.expanded ? '#expanded ' : '#collapsed ') : '';
+  const id = { head: { query: 'left', key: 'right' }, neuron: { query: 'leftText' } }[data.view][side];
+  return panel.root.querySelectorAll(`${part}#${id} [role=button]:not(.icon)`)[index];
+};
+
+const happenings = {
+  over(panel, side, index) {
+    if (!copying) say(readout, panel, side, index);
+    panel.over = tokenText.bind(null, panel, side, index);
+    if (panels.length > 1) {
+      inStep(() => others(panel).forEach((other) => fire(tokenText(other, side, index), 'mouseover')));
+    }
+  },
+  out(panel) {
+    if (!copying) say(readout);
+    inStep(() =>
+      others(panel).forEach((other) => {
+        const text = other.over?.();
+        if (text) fire(data.view === 'head' ? text.closest('#left, #right') : text.parentNode, 'mouseleave');
+      }),
+    );
+  },
+  square(panel, head, type) {
+    inStep(() => others(panel).forEach((other) => fire(other.squares[head], type)));
+    markSquares(panel);
+    say(readout);
+    followInPage();
+  },
+  expand(panel, expanded) {
+    state.expanded = expanded;
+    inStep(() =>
+      others(panel).forEach((other) => {
+        const part = expanded ? '#collapsed' : '#expanded';
+        fire(other.root.querySelector(`${part} .icon`), 'click');
+      }),
+    );
+    document.querySelector('main').classList.toggle('expanded', expanded);
+    panels.forEach((each) => labelExpand(each));
+    panels.forEach(fit);
+    fitFrame();
+  },
+  map(panel, layer, head) {
+    const same = state.open?.[0] === layer && state.open?.[1] === head;
+    state.open = same ? null : [layer, head];
+    adaptDetail(panel, tell);
+    say(readout);
+    followInPage();
+  },
+};
+
+const tell = (what, ...details) => happenings[what](...details);
+
+const labelExpand = (panel) => {
+  const button = panel.root.querySelector('.expand');
+  if (!button) return;
+  button.textContent = state.expanded ? 'Hide q and k' : 'Show q and k';
+  button.title = 'Queries and keys, and how they make the weights';
+  button.setAttribute('aria-expanded', state.expanded);
+};
+
+const adapt = (panel) => {
+  ({ head: adaptHead, neuron: adaptNeuron, model: adaptModel })[data.view](panel, tell);
+  fit(panel);
+};
+
+// bertviz draws anew whenever a choice changes; its own listener was there first.
+const listen = (panel) => {
+  for (const [id, name] of [['layer', 'layer'], ['att_head', 'head']]) {
+    const choice = select(panel, id);
+    choice?.addEventListener('change', () => {
+      const labels = data.view === 'head' ? data.layers : data.layers.map((_, index) => index);
+      state[name] = id === 'layer' ? labels.indexOf(+choice.value) : +choice.value;
+      adapt(panel);
+      inStep(() =>
+        others(panel).forEach((other) => {
+          select(other, id).value = choice.value;
+          select(other, id).dispatchEvent(new Event('change', { bubbles: true }));
+        }),
+      );
+      if (copying) return;
+      say(readout);
+      followInPage();
+    });
+  }
+  panel.root.querySelector('.expand')?.addEventListener('click', () => {
+    fire(panel.root.querySelector(`${state.expanded ? '#expanded' : '#collapsed'} .icon`), 'click');
+  });
+};
+
+const draw = () => {
+  const { expanded, open } = state;
+  for (const panel of panels) {
+    drawControls(panel);
+    runBertviz(panel);
+    nameLayers(panel);
+    listen(panel);
+    state.expanded = false; // bertviz starts folded
+    state.open = null;
+    adapt(panel);
+    labelExpand(panel);
+  }
+  if (expanded) panels[0].root.querySelector('.expand').click();
+  if (open) fire(panels[0].maps[open[0] * data.heads.length + open[1]], 'click');
+  say(readout);
+  fitFrame();
+};
+
+draw();
+theme.watch(draw);
+new ResizeObserver(() => {
+  panels.forEach(fit);
+  fitFrame();
+}).observe(document.querySelector('main'));

@@ -1,0 +1,71 @@
+"""How large bertviz draws, so that a frame has its height before anything is drawn.
+
+Sizes are in CSS pixels. The numbers mirror the constants at the top of bertviz's three scripts; a
+browser test compares them with what was drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_PADDING = 22  # the frame's border and padding, left and right or above and below together
+_GAP = 16  # between two drawings
+_CONTROLS = 44  # the row of choices above a drawing, with the space below it
+_NAME = 24  # the row that says whose drawing it is
+_UNDER = 14  # below a drawing: room for a scroll bar
+_READOUT = 68  # the lines that say the numbers, with the space above them
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Natural width and height of a drawing, and the scales it may be shown at."""
+
+    width: float
+    height: float
+    smallest: float
+    largest: float = 1.0
+    top: float = 0.0  # what is left out above
+    beside: bool = False  # narrow enough for a wide column to have the numbers beside it
+    controls: bool = True
+
+    def as_data(self) -> list[float]:
+        return [self.width, self.height, self.smallest, self.largest, self.top]
+
+
+def head_drawing(q_len: int, k_len: int, n_heads: int) -> Drawing:
+    """Size of the head view; rows of 22.5 are enlarged to 24, the smallest comfortable target."""
+    width, height = max(335, 22.5 * n_heads), 30 + 22.5 * max(q_len, k_len) + 2
+    return Drawing(width, height, 0.9, 16 / 15, beside=width < 380)
+
+
+def model_drawing(q_len: int, k_len: int, n_layers: int, n_heads: int) -> Drawing:
+    """Size of the model view: rows of thumbnails, or the enlarged map where that is higher."""
+    n_tokens = max(q_len, k_len)
+    thumbnail = n_tokens * 7 * (12 / n_heads) + 10
+    height = max(n_layers * thumbnail + 38, n_tokens * 18 + 55)
+    return Drawing(970, round(height, 2), 0.7, controls=False)
+
+
+def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing:
+    """Size of the neuron view, folded (tokens and lines) or expanded (queries and keys too)."""
+    rows = 26 * max(q_len, k_len)
+    if expanded:
+        return Drawing(1004, 42 + rows + 4, 0.65)
+    return Drawing(415, rows + 10, 0.74, top=36, beside=True)  # no headings above the columns
+
+
+def frame_height(drawing: Drawing, *, panels: int = 1, narrow: bool = False) -> str:
+    """Return the CSS length a frame needs, given that its wrapper is a size container.
+
+    The drawing is as wide as its column but within its scales, and the height follows. In a narrow
+    column two drawings are stacked, and the numbers stand below a drawing instead of beside it.
+    """
+    columns = 1 if narrow else panels
+    rows = panels // columns
+    padding = _PADDING + _GAP * (columns - 1)
+    smallest, largest = (drawing.height * scale for scale in (drawing.smallest, drawing.largest))
+    fluid = drawing.height / drawing.width / columns
+    drawn = f"clamp({smallest:.2f}px,{fluid:.5f}*(100cqw - {padding}px),{largest:.2f}px)"
+    row = _CONTROLS * drawing.controls + _NAME * (panels > 1) + _UNDER
+    readout = 0 if drawing.beside and panels == 1 and not narrow else _READOUT
+    return f"calc({rows}*{drawn} + {rows * row + (rows - 1) * _GAP + readout + _PADDING}px)"

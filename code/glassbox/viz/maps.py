@@ -1,0 +1,212 @@
+"""What the attention views draw, gathered from whatever the reader has at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """Attention of one text, all layers and heads.
+
+    Attributes
+    ----------
+    weights : array, shape (layers, heads, q_len, k_len)
+        Attention weights, after the softmax.
+    query : array, shape (layers, heads, q_len, d_k), or None
+        Query vectors, where the source has them.
+    key : array, shape (layers, heads, k_len, d_k), or None
+        Key vectors, where the source has them.
+    """
+
+    weights: Array
+    query: Array | None = None
+    key: Array | None = None
+
+    @property
+    def n_layers(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def n_heads(self) -> int:
+        return int(self.weights.shape[1])
+
+    def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> AttentionMaps:
+        """Return the maps of some layers, and of some heads, in the order given."""
+
+        def picked(array: Array | None) -> Array | None:
+            if array is None:
+                return None
+            array = array[list(layers)]
+            return array if heads is None else array[:, list(heads)]
+
+        weights = picked(self.weights)
+        assert weights is not None
+        return AttentionMaps(weights, picked(self.query), picked(self.key))
+
+
+def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
+    """Return the attention maps found in ``attention``.
+
+    Parameters
+    ----------
+    attention : object
+        One of: a recording (``with record(model) as tape``) or a list of its records; a Hugging
+        Face output with ``attentions``; a list or tuple with one tensor of weights per layer,
+        each of shape ``(1, heads, q_len, k_len)``; what a model of
+        ``bertviz.transformers_neuron_view`` returns, or its last element.
+    vectors : bool
+        Also gather queries and keys, and insist on finding them.
+
+    Raises
+    ------
+    ValueError
+        If there is no layer, the batch holds more than one text, the layers differ in shape, the
+        numbers are not attention weights, or ``vectors`` are wanted and missing.
+    """
+    layers = _layers(attention)
+    if not layers:
+        raise ValueError(
+            "there is not one layer of attention to draw (got an empty "
+            f"{type(attention).__name__}); run the model inside `with record(model) as tape:` "
+            "and pass the tape after the block"
+        )
+    found = [_read_layer(number, layer, vectors) for number, layer in enumerate(layers)]
+    shapes = [layer["weights"].shape for layer in found]
+    for number, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ValueError(
+                f"layer 0 has weights of shape {shapes[0]} and layer {number} of shape {shape} "
+                "(heads, queries, keys); one view draws one kind of attention: pass a list with "
+                "the records of one kind, for instance "
+                "[tape[name] for name in tape if 'cross' in name]"
+            )
+    weights = np.stack([layer["weights"] for layer in found])
+    _check_weights(weights)
+    if not vectors:
+        return AttentionMaps(weights)
+    query = np.stack([layer["query"] for layer in found])
+    key = np.stack([layer["key"] for layer in found])
+    return AttentionMaps(weights, query, key)
+
+
+def _layers(attention: Any) -> list[Any]:
+    """Take the outermost wrapping off: one element per layer."""
+    if hasattr(attention, "attentions"):  # a Hugging Face output is also a mapping: ask this first
+        if attention.attentions is None:
+            raise ValueError(
+                "the output's attentions is None: load the model with "
+                "attn_implementation='eager' and call it with output_attentions=True"
+            )
+        return list(attention.attentions)
+    for name in ("cross_attentions", "decoder_attentions", "encoder_attentions"):
+        if getattr(attention, name, None) is not None:
+            raise ValueError(
+                f"the output has several kinds of attention: pass one, for instance output.{name}"
+            )
+    if isinstance(attention, Mapping):
+        return [attention] if "attn" in attention else list(attention.values())
+    if hasattr(attention, "weights"):
+        return [attention]
+    if isinstance(attention, (list, tuple)):
+        last = attention[-1] if attention else None
+        if isinstance(last, (list, tuple)) and last and isinstance(last[0], Mapping):
+            return list(last)  # bertviz's models return (hidden states, ..., [dict per layer])
+        return list(attention)
+    if getattr(attention, "ndim", None) == 4:
+        return [attention]
+    raise ValueError(
+        f"cannot find attention in a {type(attention).__name__}: pass a tape, an output with "
+        "attentions, or a list with one tensor of shape (1, heads, q_len, k_len) per layer"
+    )
+
+
+def _read_layer(number: int, layer: Any, vectors: bool) -> dict[str, Array]:
+    if isinstance(layer, Mapping):
+        parts = (layer.get("attn"), layer.get("queries"), layer.get("keys"))
+    elif hasattr(layer, "weights"):
+        parts = (layer.weights, getattr(layer, "query", None), getattr(layer, "key", None))
+    else:
+        parts = (layer, None, None)
+    if parts[0] is None:
+        raise ValueError(f"layer {number} has no attention weights: got {type(layer).__name__}")
+    read = {"weights": _single(number, "weights", parts[0])}
+    if vectors:
+        if parts[1] is None or parts[2] is None:
+            raise ValueError(
+                f"the neuron view draws queries and keys, and layer {number} brings only weights: "
+                "pass a tape of `record(model)`, or draw the weights alone with head_view"
+            )
+        read["query"] = _single(number, "query", parts[1])
+        read["key"] = _match_heads(_single(number, "key", parts[2]), len(read["weights"]))
+        _check_vectors(number, read)
+    return read
+
+
+def _single(number: int, name: str, value: Any) -> Array:
+    """Return ``value`` as an array without its batch axis."""
+    if hasattr(value, "detach"):
+        value = value.detach().float().cpu().numpy()
+    array: Array = np.asarray(value, dtype=np.float64)
+    if array.ndim != 4:
+        raise ValueError(
+            f"layer {number}: {name} has shape {array.shape}, which is not the four axes "
+            "(1, heads, positions, positions or d_k); for one map write map[None, None]"
+        )
+    if array.shape[0] != 1:
+        raise ValueError(
+            f"layer {number}: {name} holds a batch of {array.shape[0]} texts and a view draws 1; "
+            "run the model on one text, or pass [weights[i:i+1] for weights in attentions]"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"layer {number}: {name} has shape {array.shape}; there is nothing in it")
+    return array[0]
+
+
+def _match_heads(key: Array, n_heads: int) -> Array:
+    """Repeat the keys that several query heads share (grouped-query attention)."""
+    if len(key) != n_heads and n_heads % len(key) == 0:
+        return np.repeat(key, n_heads // len(key), axis=0)
+    return key
+
+
+def _check_weights(weights: Array) -> None:
+    if not np.isfinite(weights).all():
+        layer, head, query, key = np.argwhere(~np.isfinite(weights))[0]
+        raise ValueError(
+            f"the weight at layer {layer}, head {head}, query {query}, key {key} is "
+            f"{weights[layer, head, query, key]}; a row that may attend to nothing should hold "
+            "zeros: check the mask"
+        )
+    low, high = weights.min(), weights.max()
+    if low < -1e-4 or high > 1 + 1e-4:
+        raise ValueError(
+            f"attention weights lie between 0 and 1, and these between {low:.4g} and {high:.4g}: "
+            "pass the weights after the softmax, not the scores"
+        )
+
+
+def _check_vectors(number: int, read: dict[str, Array]) -> None:
+    heads, q_len, k_len = read["weights"].shape
+    query, key = read["query"], read["key"]
+    if query.shape[:2] != (heads, q_len) or key.shape[:2] != (heads, k_len):
+        raise ValueError(
+            f"layer {number}: weights of shape {(heads, q_len, k_len)} need queries "
+            f"({heads}, {q_len}, d_k) and keys ({heads}, {k_len}, d_k); got {query.shape} "
+            f"and {key.shape}"
+        )
+    if query.shape[2] != key.shape[2]:
+        raise ValueError(
+            f"layer {number}: queries have d_k={query.shape[2]} and keys d_k={key.shape[2]}; "
+            "their dot product needs the same number"
+        )
+    for name, array in (("queries", query), ("keys", key)):
+        if not np.isfinite(array).all():
+            raise ValueError(f"layer {number}: the {name} hold {array[~np.isfinite(array)][0]}")

@@ -1,0 +1,92 @@
+"""The look of every figure in the book: one palette, one size of text, one colour of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.style
+from cycler import cycler
+from matplotlib.colors import LinearSegmentedColormap
+
+#: The same thing has the same colour on every page (after Okabe and Ito, colour-blind safe).
+QUERY = "#0072B2"
+KEY = "#D55E00"
+VALUE = "#009E73"
+HIGHLIGHT = "#CC79A7"
+AMBER = "#E69F00"
+
+#: All text, ticks and axes. The site turns exactly this colour into that of the text around the
+#: figure, so that it follows light and dark; nothing else may be drawn with it.
+TEXT = "#333333"
+
+#: Text on coloured cells, which stay as they are in light and dark.
+ON_LIGHT = "#111111"
+ON_DARK = "#ffffff"
+
+#: Attention weights, from 0 to 1.
+WEIGHTS_COLORMAP = LinearSegmentedColormap.from_list(
+    "glassbox_weights", ["#edf3f8", "#9cc7e2", QUERY, "#00365a"]
+)
+
+#: Width in inches at which text of the base size is legible on a screen of 360 pixels.
+FIGURE_WIDTH = 4.2
+
+_SETTINGS: dict[str, Any] = {
+    "figure.figsize": (FIGURE_WIDTH, 3.0),
+    "figure.facecolor": "none",
+    "figure.constrained_layout.use": True,
+    "savefig.facecolor": "none",
+    "savefig.edgecolor": "none",
+    "axes.facecolor": "none",
+    "legend.facecolor": "none",
+    "legend.frameon": False,
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.labelsize": 11,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "text.color": TEXT,
+    "axes.labelcolor": TEXT,
+    "axes.titlecolor": TEXT,
+    "axes.edgecolor": TEXT,
+    "xtick.color": TEXT,
+    "ytick.color": TEXT,
+    "grid.color": TEXT,
+    "grid.alpha": 0.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.prop_cycle": cycler(color=[QUERY, KEY, VALUE, HIGHLIGHT, AMBER]),
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "none",  # text stays text: it can be found, read aloud and recoloured
+    "svg.hashsalt": "glassbox",  # the same figure gets the same element ids
+}
+
+#: No date and no version of the drawing library: the same figure is the same file.
+SVG_METADATA = {"Date": None, "Creator": None}
+
+
+def use_book_style() -> None:
+    """Draw all figures of this session in the style of the book, in notebooks as SVG alone.
+
+    Call it once, in the first cell.
+    """
+    matplotlib.style.use(_SETTINGS)
+    try:
+        from IPython.core.getipython import get_ipython
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:  # a plain Python session: figures are saved, not displayed
+        return
+    if get_ipython() is not None:
+        set_matplotlib_formats("svg", metadata=SVG_METADATA)
+
+
+def text_color_on(color: tuple[float, float, float, float]) -> str:
+    """Return the colour of text that stands out best against ``color`` (red, green, blue, ...)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # The two contrast ratios of WCAG 2, against ON_LIGHT (luminance 0.0056) and white.
+    dark, light = (luminance + 0.05) / 0.0556, 1.05 / (luminance + 0.05)
+    return ON_LIGHT if dark >= light else ON_DARK

@@ -1,0 +1,86 @@
+"""Token text made safe to look at."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+#: Format characters that have to stay: they join emoji and Persian or Indic letters.
+_JOINERS = "\u200c\u200d"
+
+
+def visible(token: str) -> str:
+    r"""Return ``token`` with every invisible or order-changing character made visible.
+
+    Nothing is prettified: ``Ġthe`` and ``##ing`` stay as the tokenizer wrote them, because what
+    the reader prints and what the reader sees drawn should be the same string.
+
+    - control characters become their Unicode pictures (``\x00`` is shown as ``␀``);
+    - lone surrogates and code points that are no characters become ``�``;
+    - characters that only direct the text (right-to-left marks and overrides, zero-width spaces)
+      are written out as ``⟨U+202E⟩``, so that they can neither reorder nor hide anything;
+    - spaces at either end are shown as ``␣``, and an empty token as ``⟨empty⟩``.
+
+    Parameters
+    ----------
+    token : str
+        One token, whatever it contains.
+
+    Returns
+    -------
+    str
+        Text that is never empty. Escaping for HTML is left to whoever writes HTML.
+    """
+    shown = "".join(_visible_character(character) for character in token)
+    stripped = shown.strip(" ")
+    start = len(shown) - len(shown.lstrip(" "))
+    end = len(shown) - len(stripped) - start
+    return "␣" * start + stripped + "␣" * end or "⟨empty⟩"
+
+
+def visible_all(tokens: Iterable[str]) -> list[str]:
+    """Return :func:`visible` of each token.
+
+    Raises
+    ------
+    TypeError
+        If ``tokens`` is a single string, or holds something that is not one.
+    """
+    if isinstance(tokens, str):
+        raise TypeError(
+            f"tokens is the single string {tokens!r}; pass a list with one string per position, "
+            "for instance tokenizer.convert_ids_to_tokens(ids)"
+        )
+    tokens = list(tokens)
+    for position, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise TypeError(
+                f"the token at position {position} is {token!r} of type {type(token).__name__}; "
+                "pass strings, for instance tokenizer.convert_ids_to_tokens(ids)"
+            )
+    return [visible(token) for token in tokens]
+
+
+def _visible_character(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cs") or _is_noncharacter(code):
+        return "\ufffd"
+    if category in ("Zl", "Zp") or (category == "Cf" and not _is_drawn(character)):
+        return f"⟨U+{code:04X}⟩"
+    return character
+
+
+def _is_noncharacter(code: int) -> bool:
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def _is_drawn(character: str) -> bool:
+    """Tell the format characters that belong to letters or emoji from those that only direct."""
+    is_emoji_tag = 0xE0020 <= ord(character) <= 0xE007F  # the flags of England, Scotland, Wales
+    is_number_sign = unicodedata.bidirectional(character) in ("AN", "AL")
+    return character in _JOINERS or is_emoji_tag or is_number_sign
