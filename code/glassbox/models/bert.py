@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -64,7 +64,7 @@ class BertConfig(TransformerConfig):
             )
 
     @classmethod
-    def from_reference(cls, config: Mapping[str, Any]) -> Self:
+    def from_reference(cls, config: Mapping[str, Any]) -> "BertConfig":
         """Translate the entries of the reference library's ``config.json``.
 
         Raises
@@ -183,7 +183,7 @@ class Bert(nn.Module):
         return self.encoder(self.embeddings(token_ids, token_types), mask)
 
     @classmethod
-    def from_pretrained(cls, name: str | os.PathLike[str] | None = None) -> Self:
+    def from_pretrained(cls, name: str | os.PathLike[str] | None = None) -> "Bert":
         """Load published weights, in eval mode and on the CPU.
 
         Parameters
