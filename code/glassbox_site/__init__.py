@@ -1,9 +1,9 @@
 """The book's Sphinx extension: what turns the chapters into this website.
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
-inside the page (`drawings`), folded solutions (`folding`), definitions where a term is used
-(`definitions`), versions out of `requirements.txt` (`versions`), fonts (`fonts`), and no more
-bytes than the pages use (`slim`).
+inside the page (`drawings`), folded solutions (`folding`), source in cells as listings
+(`listings`), definitions where a term is used (`definitions`), versions out of `requirements.txt`
+(`versions`), fonts (`fonts`), and no more bytes than the pages use (`slim`).
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from glassbox_site import (
     drawings,
     folding,
     fonts,
+    listings,
     mathematics,
     numbers,
     slim,
@@ -48,6 +49,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for style in STYLES:
         app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
     app.add_js_file("book.js", loading_method="defer")
-    for part in (numbers, mathematics, drawings, folding, definitions, versions, fonts, slim):
+    for part in (numbers, mathematics, drawings, folding, listings, definitions, versions, fonts, slim):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

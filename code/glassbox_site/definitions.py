@@ -47,8 +47,6 @@ def add_definitions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         anchor = link.get("refuri", "").partition("#")[2]
         if anchor in known:
             used[anchor] = known[anchor]
-            inner["classes"].append("gb-term")
-            inner["classes"].append(f"gb-{anchor}")
     if used:
         doctree += nodes.raw("", '<div class="gb-definitions" hidden>', format="html")
         for anchor, definition in used.items():

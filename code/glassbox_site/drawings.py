@@ -10,6 +10,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
+MATPLOTLIB_STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 NEUTRAL = re.compile(r"#333333|#333\b", re.IGNORECASE)
 
 
@@ -46,12 +48,15 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
             element.set(name, _local(NEUTRAL.sub("currentColor", value), ids, prefix))
         if (link := element.attrib.pop(f"{{{XLINK}}}href", None)) is not None:
             element.set("href", link)
-        if element.tag == "style" and element.text:
-            element.text = _local(NEUTRAL.sub("currentColor", element.text), ids, prefix)
-        elif not (element.text or "").strip():
+        if not (element.text or "").strip():
             element.text = None
         if not (element.tail or "").strip():
             element.tail = None
+    # Matplotlib's one rule for everything would hold for the whole page; lines inherit the same.
+    for style in root.iter("style"):
+        if style.text != MATPLOTLIB_STYLE:
+            raise ValueError(f"a style sheet in a drawing holds for the whole page: {style.text}")
+        style.text = None
     linked = any(element.tag == "a" for element in root.iter())
     size = (root.attrib.pop("width", ""), root.attrib.pop("height", ""))
     if "viewBox" not in root.attrib:
@@ -59,7 +64,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
     root.set("class", f"gb-drawing {root.get('class', '')}".strip())
     root.set("role", "group" if linked else "img")
     root.set("aria-label", alt)
-    root.set("style", f"width: {width or _pixels(root, size[0])};")
+    root.set("style", f"stroke-linejoin: round; width: {width or _pixels(root, size[0])}")
     return ET.tostring(root, encoding="unicode")
 
 
@@ -97,6 +102,14 @@ class InlineDrawings(SphinxPostTransform):
             image.replace_self(nodes.raw("", svg, format="html"))
 
 
+def draw_logo(app: Sphinx, config: Config) -> None:
+    """Offer the logo to the templates, as a decoration: the book's name stands beside it."""
+    source = Path(app.srcdir, "images", "logo.svg").read_text(encoding="utf-8")
+    svg = inline_svg(source, "logo-", "", "3rem").replace('role="img" aria-label=""', "aria-hidden=\"true\"")
+    config.html_context["gb_logo"] = svg
+
+
 def setup(app: Sphinx) -> None:
-    """Register the transform."""
+    """Register the transform and the logo."""
     app.add_post_transform(InlineDrawings)
+    app.connect("config-inited", draw_logo)

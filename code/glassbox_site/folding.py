@@ -24,17 +24,25 @@ class Fold(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         """Fold them in this document."""
         for node in list(self.document.findall(nodes.Element)):
-            if not (isinstance(node, solution_node) or "dropdown" in node.get("classes", ())):
+            if not (isinstance(node, solution_node) or _is_dropdown(node)):
                 continue
             title, *content = node.children
+            for link in list(title.findall(nodes.reference)):  # a summary is a button already
+                link.replace_self(link.children)
             head = summary("", nodes.inline("", "", *title.children))
             # sphinx-exercise puts what is gated into a section, whose id would not be unique
             body = [c for part in content for c in (part.children if _is_section(part) else [part])]
-            classes = [c for c in node["classes"] if c != "dropdown"]
-            ids = node["ids"] if node["ids"] else []
-            node.replace_self(details("", head, *body, classes=["gb-fold", *classes], ids=ids))
+            classes = [c for c in " ".join(node["classes"]).split() if c != "dropdown"]
+            node.replace_self(
+                details("", head, *body, classes=["gb-fold", *classes], ids=node["ids"])
+            )
         for section in list(self.document.findall(_is_gated_content)):
+            section["ids"] = []
             section.replace_self(section.children)
+
+
+def _is_dropdown(node: nodes.Element) -> bool:
+    return "dropdown" in " ".join(node.get("classes", ())).split()
 
 
 def _is_section(node: nodes.Node) -> bool:

@@ -30,8 +30,7 @@ class Listings(SphinxTransform):
                 ids=figure["ids"],
                 names=figure["names"],
             )
-            for name in figure["names"]:
-                self.document.note_explicit_target(listing, listing)
+            self.document.ids.update(dict.fromkeys(figure["ids"], listing))
             figure.replace_self(listing)
 
 

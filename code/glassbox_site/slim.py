@@ -57,7 +57,7 @@ def keep_rules(css: str, words: set[str]) -> str:
 
 def _matches(selector: str, words: set[str]) -> bool:
     plain = re.sub(r":not\([^)]*\)", "", selector)  # what must not be there need not be there
-    return all(name in words for name in re.findall(r"[.#]([A-Za-z_][\w-]*)", plain))
+    return all(name in words for name in re.findall(r"[.#](-?[A-Za-z_][\w-]*)", plain))
 
 
 def _closing(css: str, opening: int) -> int:
@@ -78,7 +78,7 @@ def trim_styles(app: Sphinx, error: Exception | None) -> None:
     words: set[str] = set()
     for file in (*out.rglob("*.html"), *static.rglob("*.js")):
         if file.stem != "fontawesome":
-            words.update(re.findall(r"[A-Za-z_][\w-]*", file.read_text(encoding="utf-8")))
+            words.update(re.findall(r"-?[A-Za-z_][\w-]*", file.read_text(encoding="utf-8")))
     for file in static.rglob("*.css"):
         if file.name.startswith(STYLES):
             css = re.sub(r"/\*# sourceMappingURL=.*?\*/", "", file.read_text(encoding="utf-8"))
