@@ -33,13 +33,36 @@ FONTS = {
 }
 
 
+def even_radicals(font: TTFont) -> None:
+    """Give the tall radical signs the width of the lowest.
+
+    Chromium reserves for every root the width of the widest sign there is, which leaves a gap
+    behind a root over a single letter.
+    """
+    variants = font["MATH"].table.MathVariants
+    lowest = font.getBestCmap()[ord("√")]
+    construction = variants.VertGlyphConstruction[
+        variants.VertGlyphCoverage.glyphs.index(lowest)
+    ]
+    signs = {variant.VariantGlyph for variant in construction.MathGlyphVariantRecord}
+    signs |= {part.glyph for part in construction.GlyphAssembly.PartRecords}
+    width = font["hmtx"][lowest][0]
+    for sign in signs - {lowest}:
+        own, left = font["hmtx"][sign]
+        font["glyf"][sign].coordinates.scale((width / own, 1))
+        font["glyf"][sign].recalcBounds(font["glyf"])
+        font["hmtx"][sign] = (width, round(left * width / own))
+
+
 def cut(font: Traversable, characters: str, target: Path) -> None:
     """Write the characters of a font, compressed, keeping what sets formulas and numerals."""
-    options = subset.Options(flavor="woff2", hinting=False)
+    options = subset.Options(flavor="woff2", hinting=False, name_IDs=[0, 13, 14])
     options.layout_features += FEATURES
     options.drop_tables += ["DSIG"]
     with font.open("rb") as file:
         loaded = TTFont(file)
+        if "MATH" in loaded:
+            even_radicals(loaded)
         cutter = subset.Subsetter(options)
         cutter.populate(unicodes=subset.parse_unicodes(characters.replace(",", " ")))
         cutter.subset(loaded)
