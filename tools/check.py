@@ -80,7 +80,7 @@ def lanes() -> tuple[list[Step], list[Step]]:
     cells = (
         *(*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300"),
         *("--nbval-sanitize-with=tests/book/sanitize.cfg",),
-        # Without a file pytest would run every test there is, so an empty book names one that fails.
+        # Without a file pytest would run every test there is; an empty book names one to fail on.
         *([str(path.relative_to(ROOT)) for path in notebooks()] or ["no notebook in _toc.yml"]),
     )
     site = ("tests/book", "tests/site")

@@ -21,7 +21,7 @@ def chosen(which: str, folder: Path = CHAPTERS) -> list[Path]:
         return notebooks()
     name = Path(which).stem
     number = f"{int(name):02d}" if name.isdecimal() else None
-    every = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(("_", ".")))
+    every = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
     found = [p for p in every if p.stem == name or (number and p.name.startswith(f"{number}_"))]
     if not found:
         names = ", ".join(path.stem for path in every) or "none yet"

@@ -8,16 +8,18 @@ be identical. So `0.1234` is `0.1235` and not `0.1236`; `1e-05` is `2e-05` and n
 import re
 from decimal import Decimal
 
-# A number with decimals or an exponent, standing alone: not a version such as 1.4.0, not the 5 of
-# a name such as v1.5b. PyTorch's "1." has no rounded place and is compared as text.
+# A number with a point or an exponent, standing alone: not a version such as 1.4.0, not the 5 of a
+# name such as v1.5b.
 DECIMAL = re.compile(
-    r"(?<![\w.])(-?(?:\d*\.\d+(?:[eE][+-]?\d+)?|\d+\.?[eE][+-]?\d+))(?!\w|\.\d)", re.ASCII
+    r"(?<![\w.])(-?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?)(?!\w|\.\d)", re.ASCII
 )
 
 
 def close(one: str, other: str) -> bool:
     """Whether two numbers differ by at most one unit in the last place of the finer one."""
     a, b = Decimal(one), Decimal(other)
+    if one.endswith(".") and other.endswith("."):
+        return a == b  # PyTorch's "1." in a tensor of whole numbers: nothing was rounded
     places = min(int(a.as_tuple().exponent), int(b.as_tuple().exponent))
     return abs(a - b) <= Decimal(1).scaleb(places)
 

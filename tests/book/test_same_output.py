@@ -19,6 +19,7 @@ SAME = [
     ("[0.12,3.00]", "[0.13,2.99]"),
     ("sums to 1.000.", "sums to 0.999."),
     ("0.999", "1.000"),
+    ("tensor([1., 1.])", "tensor([1.0000, 1.0000])"),  # what PyTorch prints if all are whole
 ]
 
 DIFFERENT = [
@@ -30,6 +31,8 @@ DIFFERENT = [
     ("[1, 5, 768]", "[1, 5, 769]"),
     ("[2051, 10029]", "[2051, 10028]"),
     ("tensor([1., 0.])", "tensor([2., 0.])"),  # printed whole: nothing was rounded
+    ("tensor([1., 1.])", "tensor([1.0000, 1.0002])"),
+    ("in chapter 5.", "in chapter 6."),
     ("1e-05", "1e-04"),
     ("4.8e-07", "4.8e-06"),
     ("flies 0.31", "arrow 0.31"),

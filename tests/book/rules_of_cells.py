@@ -1,0 +1,161 @@
+"""What holds for the code cells of a chapter and for their outputs."""
+
+import ast
+import copy
+import re
+from collections.abc import Iterator
+from statistics import median
+
+import nbformat
+
+from tests.book.chapter import Chapter, texts
+from tools.notebooks import normalise
+
+LONGEST, MEDIAN = 20, 6
+MEGABYTE = 1_000_000
+SHORTEST_ALT = 20
+
+#: A folder of somebody's machine, on Unix or Windows; an address in memory.
+PATHS = re.compile(
+    r"(?<![\w.:/~<-])/(?:Users|app|home|mnt|opt|private|root|srv|tmp|usr|var|work)/[\w.]"
+    r"|\b[A-Z]:\\+\w"
+    r"|(?i:\bat 0x[0-9a-f]{6,})"
+)
+REMOTE = re.compile(
+    r"""\bsrc\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""", re.I
+)
+
+
+def ran_in_order(chapter: Chapter) -> Iterator[str]:
+    """Cells were executed from top to bottom in one go: nbval compares nothing in others."""
+    counts = [cell.execution_count for cell in chapter.code]
+    if not counts or counts != list(range(1, len(counts) + 1)):
+        yield f"execution counts are {counts}, not 1 to {len(counts)}"
+
+
+def shows_its_outputs(chapter: Chapter) -> Iterator[str]:
+    """A cell that prints or ends in a value has kept what it showed."""
+    for cell in chapter.code:
+        kinds = {output.output_type for output in cell.outputs}
+        if prints(cell.source) and "stream" not in kinds:
+            yield f"cell {cell.id} prints, and its output is missing"
+        if ends_in_value(cell.source) and not kinds & {"execute_result", "display_data"}:
+            yield f"cell {cell.id} ends in a value, and its output is missing"
+        if "figure" in cell.metadata.get("mystnb", {}) and not cell.outputs:
+            yield f"cell {cell.id} has a caption, and its figure is missing"
+
+
+def prints(source: str) -> bool:
+    """Whether a cell calls `print` itself, outside any function it defines."""
+    inside = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print":
+            return True
+        waiting.extend(n for n in ast.iter_child_nodes(node) if not isinstance(n, inside))
+    return False
+
+
+def ends_in_value(source: str) -> bool:
+    """Whether the last line is a value for sure; a call may return nothing."""
+    body = ast.parse(source).body
+    if not body or not isinstance(body[-1], ast.Expr) or source.rstrip().endswith(";"):
+        return False
+    return not isinstance(body[-1].value, ast.Call)
+
+
+def no_errors(chapter: Chapter) -> Iterator[str]:
+    """Nothing failed, and nothing was written to the error stream."""
+    for cell, output in chapter.outputs():
+        allowed = "raises-exception" in cell.metadata.get("tags", [])
+        if output.output_type == "error" and not allowed:
+            yield f"cell {cell.id} failed with {output.ename}"
+        if output.get("name") == "stderr":
+            yield f"cell {cell.id} wrote to stderr: {output.text[:60]!r}"
+
+
+def cells_are_short(chapter: Chapter) -> Iterator[str]:
+    """At most 20 lines in a cell, and six in the median one."""
+    lengths = {cell.id: len(cell.source.splitlines()) for cell in chapter.code}
+    for name, length in lengths.items():
+        if length > LONGEST:
+            yield f"cell {name} has {length} lines, more than {LONGEST}"
+    if lengths and median(lengths.values()) > MEDIAN:
+        yield f"the median cell has {median(lengths.values())} lines, more than {MEDIAN}"
+
+
+def one_output_each(chapter: Chapter) -> Iterator[str]:
+    """A cell shows one thing."""
+    for cell in chapter.code:
+        if len(cell.outputs) > 1:
+            yield f"cell {cell.id} has {len(cell.outputs)} outputs"
+
+
+def figures_are_described(chapter: Chapter) -> Iterator[str]:
+    """A drawn output has a label, a caption, and words for whoever cannot see it."""
+    for cell, output in chapter.outputs():
+        kinds = set(texts(output)) | set(output.get("data", {}))
+        picture = any(kind.startswith("image/") for kind in kinds)
+        frame = "<iframe" in texts(output).get("text/html", "")
+        options = cell.metadata.get("mystnb", {})
+        figure, alt = options.get("figure", {}), options.get("image", {}).get("alt", "")
+        if picture or frame:
+            if not str(figure.get("name", "")).startswith("fig-"):
+                yield f"cell {cell.id}: its figure has no label that starts with fig-"
+            if not str(figure.get("caption", "")).strip():
+                yield f"cell {cell.id}: its figure has no caption"
+        if picture and len(alt) < SHORTEST_ALT:
+            yield f"cell {cell.id}: its figure has no alternative text"
+        for tag in re.findall(r"<iframe\b[^>]*>|<img\b[^>]*>", texts(output).get("text/html", "")):
+            wanted = "title" if tag.startswith("<iframe") else "alt"
+            if not re.search(rf"""\b{wanted}\s*=\s*["'][^"']""", tag):
+                yield f"cell {cell.id}: {tag[:40]} has no {wanted}"
+
+
+def no_traces_of_a_machine(chapter: Chapter) -> Iterator[str]:
+    """No path of somebody's disk and no address in memory, in sources or outputs."""
+    for cell in chapter.notebook.cells:
+        parts = [cell.source]
+        parts += [text for o in cell.get("outputs", []) for text in texts(o).values()]
+        for found in (PATHS.search(part) for part in parts):
+            if found:
+                place = found.string[max(0, found.start() - 10) : found.end() + 30]
+                yield f"cell {cell.id} shows {place!r}"
+
+
+def outputs_stay_on_the_site(chapter: Chapter) -> Iterator[str]:
+    """No output loads anything from another host."""
+    for cell, output in chapter.outputs():
+        for kind, text in texts(output).items():
+            if kind in ("text/html", "image/svg+xml") and REMOTE.search(text):
+                yield f"cell {cell.id}: its {kind} output loads from another host"
+
+
+def is_under_a_megabyte(chapter: Chapter) -> Iterator[str]:
+    """A notebook with all its outputs is at most 1 MB."""
+    size = len(nbformat.writes(chapter.notebook).encode())
+    if size > MEGABYTE:
+        yield f"the notebook has {size:,} bytes, more than {MEGABYTE:,}"
+
+
+def is_in_normal_form(chapter: Chapter) -> Iterator[str]:
+    """`make refresh` wrote it: nothing in it is of one run or one frontend."""
+    if nbformat.writes(normalise(copy.deepcopy(chapter.notebook))) != nbformat.writes(
+        chapter.notebook
+    ):
+        yield "the notebook carries what differs from run to run; make refresh removes it"
+
+
+RULES = (
+    ran_in_order,
+    shows_its_outputs,
+    no_errors,
+    cells_are_short,
+    one_output_each,
+    figures_are_described,
+    no_traces_of_a_machine,
+    outputs_stay_on_the_site,
+    is_under_a_megabyte,
+    is_in_normal_form,
+)
