@@ -87,7 +87,10 @@ def compare_heads(
         "models": _both(first.pick(layers), second.pick(layers)),
     }
     shown = f"{differences[layer, head]:.{_DIFFERENCE_DIGITS}f}"
-    static = f"<p>Largest difference in layer {layer}, head {head}: {shown}.</p>" + "".join(
+    static = (
+        f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
+        f"{shown}.</p>"
+    ) + "".join(
         f"<p>{escape(name)}:</p>" + views.one_head_table(maps, layer, head, left, right)
         for name, maps in zip(names, (first, second), strict=True)
     )

@@ -65,7 +65,8 @@ class View:
             f'<iframe loading="lazy" title="{escape(name)}" '
             f'style="--glassbox-height:{wide};--glassbox-height-narrow:{narrow}" '
             f"srcdoc='{_attribute(self._document(name))}'></iframe>"
-            f"<details><summary>{escape(self.summary)}</summary>{self.static}</details></div>"
+            f'<details><summary style="display:list-item">{escape(self.summary)}</summary>'
+            f"{self.static}</details></div>"
         )
 
     def _document(self, name: str) -> str:
@@ -79,6 +80,7 @@ class View:
                 f"{SCRIPTS_VARIABLE} is {mode!r}; it can be 'inline' (outputs carry their scripts) "
                 "or 'linked' (the site holds them)"
             )
+        boot = "".join(map(assets.frame_file, ("theme.js", "seen.js", f"boot_{mode}.js")))
         return (
             '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head>'
             f'<meta charset="utf-8"><title>{escape(name)}</title><style>'
@@ -86,8 +88,7 @@ class View:
             "#note{margin:1em;font:14px/1.4 sans-serif}</style></head><body>"
             f'<p id="note"></p>'
             f'<script type="application/json" id="data">{_script(self.data)}</script>{packed}'
-            f"<script>{assets.frame_file('theme.js')}{assets.frame_file(f'boot_{mode}.js')}</script>"
-            "</body></html>"
+            f"<script>{boot}</script></body></html>"
         )
 
 

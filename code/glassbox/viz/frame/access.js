@@ -92,14 +92,16 @@ const shortenAll = (panel, selector, width) =>
   panel.root.querySelectorAll(selector).forEach((text) => shorten(text, width));
 
 const adaptHead = (panel, tell) => {
-  const squares = [...panel.root.querySelector('svg').lastElementChild.children];
+  const svg = panel.root.querySelector('svg');
+  const squares = [...svg.lastElementChild.children];
+  svg.prepend(svg.lastElementChild); // they stand above the tokens, and come before them
   for (const [id, side] of [['left', 'query'], ['right', 'key']]) {
     const column = tokenGroups(panel, `#${id} > g:not(.attentionBoxes) > g`, side);
     operateTokens(panel, column, (group) => group.closest(`#${id}`), tell);
   }
   shortenAll(panel, '#left text, #right text', 96);
   panel.squares = squares;
-  const numbers = d3.select(panel.root).select('svg').append('g').attr('class', 'numbers');
+  const numbers = d3.select(svg).append('g').attr('class', 'numbers').attr('aria-hidden', true);
   squares.forEach((square, head) => {
     d3.select(square).attr('x', head * 22.5).attr('width', 22.5).attr('height', 22.5);
     numbers.append('text').attr('x', (head + 0.5) * 22.5).attr('y', 16).text(head);
@@ -183,10 +185,19 @@ const adaptModel = (panel, tell) => {
 
 const openMap = (panel) => panel.maps[state.open[0] * data.heads.length + state.open[1]];
 
+// In a narrow frame the enlarged map may lie outside of what is scrolled to.
+const showDetail = ({ root, scroller }) => {
+  const detail = root.querySelector('rect.detail').getBoundingClientRect();
+  const seen = scroller.getBoundingClientRect();
+  if (detail.right > seen.right) scroller.scrollLeft += detail.right - seen.right + 8;
+  if (detail.left < seen.left) scroller.scrollLeft -= seen.left - detail.left + 8;
+};
+
 const adaptDetail = (panel, tell) => {
   panel.maps.forEach((map) => map.setAttribute('aria-expanded', 'false'));
   if (!state.open) return;
   openMap(panel).setAttribute('aria-expanded', 'true');
+  showDetail(panel);
   shortenAll(panel, '.detail .token', 76);
   const column = tokenGroups(panel, 'g.detail > g:has(.token)', 'query').slice(0, data.left.length);
   operateTokens(panel, column, (group) => group, tell);

@@ -1,5 +1,5 @@
 // Unpacks the scripts this output carries.
-(async () => {
+whenSeen(async () => {
   'use strict';
   try {
     const packed = document.getElementById('packed').textContent;
@@ -12,4 +12,4 @@
     document.getElementById('note').textContent =
       `This browser could not unpack the view (${error}); its numbers are in the table below.`;
   }
-})();
+});

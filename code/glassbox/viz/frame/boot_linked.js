@@ -31,5 +31,5 @@
     script.onerror = load;
     document.head.append(script);
   };
-  load();
+  whenSeen(load);
 })();

@@ -54,10 +54,11 @@ const say = (readout, panel, side, index) => {
   }
   const { name, verb, found } = describe(panel, side, index);
   readout.append(token(name), ` ${verb} `);
-  for (const each of found) {
+  found.forEach((each, position) => {
     const head = each.head === undefined ? '' : ` (head ${each.head})`;
+    if (position) readout.append(element('span', { class: 'comma' }, ', '));
     readout.append(element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(3)}${head}`));
-  }
+  });
 };
 
 const differenceHere = () => {
