@@ -5,7 +5,7 @@ BIN := .venv/bin
 CHAPTER ?= all
 
 .DEFAULT_GOAL := help
-.PHONY: help book test unit lint lab serve refresh new-chapter bench constraints clean env
+.PHONY: help book test unit lint lab serve refresh new-chapter bench links constraints clean env
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,13 @@ refresh: env ## Run a chapter again and keep its outputs (CHAPTER=04, or all)
 	@$(BIN)/python -m tools.refresh $(CHAPTER)
 
 new-chapter: env ## Start a chapter (NUMBER=05 NAME=multi_head_attention TITLE="...")
-	@$(BIN)/python -m tools.new_chapter "$(NUMBER)" "$(NAME)" "$(TITLE)"
+	@$(BIN)/python -m tools.new_chapter
 
 bench: env ## Measure against PyTorch and transformers, and write benchmarks/results/
 	@$(BIN)/python -m benchmarks.run
+
+links: env ## Follow every link that leaves the site
+	@$(BIN)/jupyter-book build . --builder linkcheck
 
 constraints: env ## Pin in constraints.txt what is installed now
 	@$(BIN)/python -m tools.constraints

@@ -1,6 +1,6 @@
 """Start a chapter: copy the template under its number and name, and enter it in `_toc.yml`."""
 
-import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -75,13 +75,11 @@ def enter(file: str, caption: str, toc: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for what in ("number", "name", "title"):
-        parser.add_argument(what)
-    given = parser.parse_args()
-    if not (given.number.isdecimal() and given.name and given.title):
+    # make hands its variables on in the environment, where a title may contain any quotes.
+    number, name, title = (os.environ.get(key, "") for key in ("NUMBER", "NAME", "TITLE"))
+    if not (number.isdecimal() and name and title):
         sys.exit('Say which: make new-chapter NUMBER=05 NAME=multi_head_attention TITLE="..."')
-    path = start(int(given.number), given.name, given.title)
+    path = start(int(number), name, title)
     print(f"{path.relative_to(ROOT)} is there and entered in _toc.yml. Write it: make lab")
 
 
