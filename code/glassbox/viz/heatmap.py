@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from glassbox.viz.style import FIGURE_WIDTH, WEIGHTS_COLORMAP, text_color_on
 from glassbox.viz.tokens import visible_all
 
-_MOST_NUMBERS = 12  # tokens along an axis beyond which numbers in cells would not be legible
+_SMALLEST_NUMBER = 6.5  # points
 _MOST_VECTOR_CELLS = 64 * 64  # cells beyond which a picture is smaller than shapes
 
 
@@ -44,7 +44,7 @@ def attention_map(
     vmax : float
         The weight of the deepest colour. Keep it the same where maps are compared.
     annotate : bool
-        Write each weight into its cell (left out beyond 12 tokens).
+        Write each weight into its cell (left out where cells are too small for it).
 
     Returns
     -------
@@ -78,11 +78,11 @@ def attention_map(
         rasterized=matrix.size > _MOST_VECTOR_CELLS,
     )
     ax.set_aspect("equal")
-    ax.invert_yaxis()
+    ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0))  # the first query is on top
     _name_positions(ax, rows, columns)
     if title is not None:
         ax.set_title(title)
-    if annotate and max(matrix.shape) <= _MOST_NUMBERS:
+    if annotate:
         _write_numbers(ax, matrix, vmax)
     return ax
 
@@ -118,7 +118,7 @@ def attention_maps(
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")
     columns = min(columns, len(weights))
     rows = -(-len(weights) // columns)
-    side = 1.55 * FIGURE_WIDTH / columns if columns > 1 else FIGURE_WIDTH
+    side = FIGURE_WIDTH if columns == 1 else 0.65 * FIGURE_WIDTH  # two remain legible at 360 pixels
     fig, axes = plt.subplots(
         rows, columns, figsize=(side * columns, side * rows), squeeze=False, sharey=True
     )
@@ -161,8 +161,12 @@ def _name_positions(ax: Axes, rows: list[str], columns: list[str]) -> None:
 
 
 def _write_numbers(ax: Axes, matrix: np.ndarray, vmax: float) -> None:
-    look: dict[str, Any] = {"ha": "center", "va": "center"}
-    look["size"] = 10 if max(matrix.shape) <= 8 else 8
+    # Four digits take about 2.2 times their size; tokens and labels take a quarter of the axes.
+    cell = 0.75 * 72 * ax.bbox.width / ax.figure.dpi / max(matrix.shape)
+    size = min(10.0, cell / 2.3)
+    if size < _SMALLEST_NUMBER:
+        return
+    look: dict[str, Any] = {"ha": "center", "va": "center", "size": round(size, 1)}
     for (query, key), weight in np.ndenumerate(matrix):
         color = text_color_on(WEIGHTS_COLORMAP(min(weight / vmax, 1.0)))
         ax.text(key + 0.5, query + 0.5, f"{weight:.2f}", color=color, **look)

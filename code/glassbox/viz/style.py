@@ -35,6 +35,7 @@ _SETTINGS: dict[str, Any] = {
     "figure.figsize": (FIGURE_WIDTH, 3.0),
     "figure.facecolor": "none",
     "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.08,
     "savefig.facecolor": "none",
     "savefig.edgecolor": "none",
     "axes.facecolor": "none",
