@@ -1,0 +1,79 @@
+"""make test counts what its steps did, and cannot pass by doing nothing."""
+
+import sys
+
+import pytest
+
+from tools.check import Step, lanes, main
+
+PYTEST = ("-m", "pytest")
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "status", "counts"),
+    [
+        (PYTEST, "....\n12 passed in 3.21s", 0, (12, 0, 0)),
+        (PYTEST, "== 10 passed, 2 skipped, 1 xfailed in 1s ==", 0, (10, 0, 3)),
+        (PYTEST, "1 failed, 10 passed, 2 errors in 1s", 1, (10, 3, 0)),
+        (PYTEST, "no tests ran in 0.01s", 5, (0, 1, 0)),
+        (PYTEST, "Segmentation fault", 139, (0, 1, 0)),
+        (PYTEST, "", 1, (0, 1, 0)),
+        (("-m", "mypy"), "", 0, (1, 0, 0)),
+        (("-m", "mypy"), "x.py:1: error: no", 1, (0, 1, 0)),
+    ],
+)
+def test_counts_are_read_from_the_summary(command, output, status, counts) -> None:
+    step = Step("name", "what", command)
+    step.count(output, status)
+    assert (step.passed, step.failed, step.skipped) == counts
+
+
+def test_reasons_for_skipping_are_kept() -> None:
+    step = Step("name", "what", PYTEST)
+    step.count("SKIPPED [2] tests/x.py:1: no Chromium found\n1 passed, 2 skipped in 1s", 0)
+    assert step.reasons == ["SKIPPED [2] tests/x.py:1: no Chromium found"]
+
+
+def in_lanes(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
+    monkeypatch.setattr("tools.check.lanes", lambda: (list(steps), []))
+
+
+def test_the_last_line_says_what_passed(monkeypatch, capsys) -> None:
+    in_lanes(monkeypatch, Step("one", "", ("-c", "")), Step("two", "", ("-c", "")))
+    assert main([]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 0 skipped"
+
+
+def test_a_failure_shows_its_output_and_fails_the_whole(monkeypatch, capsys) -> None:
+    in_lanes(monkeypatch, Step("bad", "", ("-c", "import sys; sys.exit('why it failed')")))
+    assert main([]) == 1
+    shown = capsys.readouterr().out
+    assert "why it failed" in shown
+    assert shown.splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_what_needs_a_failed_step_is_not_run_and_not_forgotten(monkeypatch, capsys) -> None:
+    after = Step("pages", "pages", ("-c", ""), needs="site")
+    in_lanes(monkeypatch, Step("site", "", ("-c", "raise SystemExit(1)")), after)
+    assert main([]) == 1
+    assert "not run, because site failed" in capsys.readouterr().out
+    assert after.failed == 1
+
+
+def test_a_step_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(SystemExit, match="no step lnit"):
+        main(["lnit"])
+
+
+def test_every_test_folder_and_chapter_is_in_some_step() -> None:
+    commands = {step.name: step.command for lane in lanes() for step in lane}
+    assert set(commands) == {"lint", "format", "types", "package", "cells", "site", "book"}
+    left_out = {part.removeprefix("--ignore=") for part in commands["package"] if "ignore" in part}
+    assert left_out <= {*commands["book"], "tests/site"}
+    assert "--nbval" in commands["cells"]
+    assert "--nbval-lax" not in commands["cells"]
+
+
+def test_steps_run_with_the_python_of_the_environment(monkeypatch) -> None:
+    step = Step("who", "", ("-c", "import sys; print(sys.executable)"))
+    assert step.run().strip() == sys.executable
