@@ -1,0 +1,173 @@
+"""Say in words how a result differs from the one expected."""
+
+import numbers
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) -> str | None:
+    """Name the first thing in which ``got`` is not what was ``expected``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the result is called; one name for each part if ``expected`` is a tuple.
+    expected : Tensor, number or tuple of these
+        The right result. A number may come as a tensor with one entry.
+    got : Any
+        The result to judge, whatever it is.
+    tolerance : float
+        Relative and absolute.
+
+    Returns
+    -------
+    str or None
+        A sentence, or ``None`` if there is no difference.
+    """
+    if got is None:
+        return "Your function gave None. Did you forget return?"
+    if isinstance(expected, tuple):
+        return _tuple_difference(names, expected, got, tolerance)
+    if isinstance(expected, Tensor):
+        return _tensor_difference(names[0], expected, got, tolerance)
+    number = _as_number(got)
+    if number is None:
+        return f"The {names[0]} is of type {kind(got)}, expected {kind(expected)}."
+    if abs(number - expected) <= tolerance * (abs(expected) or 1.0):
+        return None
+    return f"The {names[0]} is {show(number)}, expected {show(expected)}."
+
+
+def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
+    """Say what a wrong tensor has in common with the right one, if anything.
+
+    Parameters
+    ----------
+    expected, got : Any
+        The right result and the one to judge; only tensors are looked at, and pairs of them.
+    tolerance : float
+        Relative and absolute.
+
+    Returns
+    -------
+    str or None
+        A sentence.
+    """
+    if isinstance(expected, tuple) and isinstance(got, tuple | list):
+        pairs = zip(reversed(expected), reversed(got), strict=False)  # the earlier step first
+        return next(filter(None, (resemblance(*pair, tolerance) for pair in pairs)), None)
+    if not (isinstance(expected, Tensor) and isinstance(got, Tensor)):
+        return None
+    if got.layout != expected.layout or got.device != expected.device or got.is_complex():
+        return None
+    expected, got = expected.detach().double(), got.detach().double()
+    if _same(expected, got, tolerance):
+        return None
+    if expected.dim() > 1 and _same(expected.mT, got, tolerance):
+        return "It is the expected result transposed: the last two axes are exchanged."
+    if _same(1 - expected, got, tolerance):
+        return "It is 1 minus the expected result: true and false are exchanged."
+    if got.shape == expected.shape and expected.any():
+        factor = (got * expected).sum() / expected.square().sum()
+        if factor != 0 and _same(factor * expected, got, tolerance):
+            return f"Every entry is {show(factor)} times the expected one."
+    return None
+
+
+def show(value: Any) -> str:
+    """Write a number, or a tensor as nested lists, with four significant digits.
+
+    Parameters
+    ----------
+    value : Tensor, list or number
+        What to write.
+
+    Returns
+    -------
+    str
+        On one line.
+    """
+    if isinstance(value, Tensor):
+        value = value.tolist()
+    if isinstance(value, list):
+        return f"[{', '.join(map(show, value))}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def kind(value: Any) -> str:
+    """Name the type of a value as one writes it in code.
+
+    Parameters
+    ----------
+    value : Any
+        The value.
+
+    Returns
+    -------
+    str
+        For instance ``torch.Tensor``, ``numpy.ndarray`` or ``list``.
+    """
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+def _same(expected: Any, got: Any, tolerance: float) -> bool:
+    return difference(["part"], expected, got, tolerance) is None
+
+
+def _tuple_difference(
+    names: Sequence[str], expected: tuple[Any, ...], got: Any, tolerance: float
+) -> str | None:
+    wanted = f"expected the tuple ({', '.join(names)})"
+    if not isinstance(got, tuple | list):
+        for name, part in zip(names, expected, strict=True):
+            if _same(part, got, tolerance):
+                return f"Your function returned the {name} alone, {wanted}."
+        return f"The result is of type {kind(got)}, {wanted}."
+    if len(got) != len(expected):
+        return f"The result has {len(got)} parts, {wanted}."
+    for name, part, given in zip(names, expected, got, strict=True):
+        if fault := difference([name], part, given, tolerance):
+            if any(
+                all(_same(*pair, tolerance) for pair in zip(expected, order, strict=True))
+                for order in permutations(got)
+            ):
+                return f"These are the right results in the wrong order, {wanted}."
+            return fault if given is not None else f"The {name} is None, {wanted}."
+    return None
+
+
+def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) -> str | None:
+    if not isinstance(got, Tensor):
+        return f"The {name} is of type {kind(got)}, expected torch.Tensor."
+    for what in ("layout", "device", "shape", "dtype"):
+        is_, should = getattr(got, what), getattr(expected, what)
+        if is_ != should:
+            is_, should = (tuple(is_), tuple(should)) if what == "shape" else (is_, should)
+            advice = " New tensors take the dtype of the inputs." if what == "dtype" else ""
+            return f"The {what} of the {name} is {is_}, expected {should}.{advice}"
+    is_, should = got.detach().double(), expected.detach().double()
+    wrong = ~torch.isclose(is_, should, rtol=tolerance, atol=tolerance)
+    if not wrong.any():
+        return None
+    if got.numel() <= 12:
+        return f"The {name}: {show(got)}\nexpected: {show(expected)}"
+    gap = (is_ - should).abs().nan_to_num(nan=torch.inf)  # NaN is as wrong as it gets
+    at = tuple(torch.unravel_index(gap.argmax(), gap.shape))
+    return (
+        f"The {name} at {show(torch.stack(at))}: {show(got[at])}, expected {show(expected[at])} "
+        f"({int(wrong.sum())} of {wrong.numel()} entries are wrong)."
+    )
+
+
+def _as_number(value: Any) -> float | None:
+    if not isinstance(value, numbers.Real | Tensor):
+        return None
+    try:
+        return float(value.detach() if isinstance(value, Tensor) else value)
+    except (ArithmeticError, RuntimeError, TypeError, ValueError):  # more entries than one, no data
+        return None

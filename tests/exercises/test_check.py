@@ -1,0 +1,294 @@
+"""The check answers whatever it is given with a verdict that says what is wrong."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+import torch
+from glassbox.exercises import EXERCISES, Case, Exercise, check
+from glassbox.exercises.exercise import slips
+
+SCORES = "scaled_dot_product.scores"
+ATTENTION = "scaled_dot_product.attention"
+SILLY = [
+    None,
+    True,
+    math.nan,
+    10**400,
+    1j,
+    "scores",
+    b"scores",
+    [],
+    (),
+    {},
+    (None, None),
+    (1, 2),
+    ["context", "weights"],
+    object(),
+    print,
+    Exercise,
+    np.zeros((2, 3)),
+    np.array(None),
+    torch.zeros(()),
+    torch.zeros(0),
+    torch.full((2, 3), math.nan),
+    torch.zeros(2, 3, dtype=torch.complex64),
+    torch.zeros(2, 3, dtype=torch.bool),
+    torch.zeros(2, 3, dtype=torch.int8),
+    torch.zeros(2, 3, dtype=torch.float16),
+    torch.zeros(2, 3, device="meta"),
+    torch.zeros(2, 3).to_sparse(),
+    torch.zeros(2, 3, requires_grad=True),
+    torch.nn.Parameter(torch.ones(3, 2)),
+    torch.device("cpu"),
+    (torch.zeros(2, 2, device="meta"), torch.zeros(2, 3, device="meta")),
+    (torch.zeros(2, 2).to_sparse(), torch.zeros(2, 3).to_sparse()),
+]
+
+
+class Hostile(Exception):
+    def __str__(self):
+        raise RuntimeError("not even this")
+
+
+def raises(*arguments):
+    raise Hostile
+
+
+def recurses(*arguments):
+    return recurses(*arguments)
+
+
+def yields(*arguments):
+    yield from arguments
+
+
+def empties(*arguments):
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            argument.resize_(0)
+        elif isinstance(argument, list):
+            argument.clear()
+
+
+def scores(query, key):
+    return query @ key.mT / math.sqrt(query.size(-1))
+
+
+def attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0)
+    return weights @ value, weights
+
+
+def said(name, answer):
+    verdict = check(name, answer)
+    assert not verdict.passed
+    assert verdict.text.startswith("Not yet: ")
+    return verdict.text
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("number", range(len(SILLY)))
+def test_silly_result_gets_a_verdict(name, number):
+    said(name, lambda *arguments: SILLY[number])
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("answer", [raises, recurses, yields, empties, dict, max, torch.add, sum])
+def test_silly_function_gets_a_verdict(name, answer):
+    said(name, answer)
+
+
+@pytest.mark.parametrize("answer", [None, 3, "scores", torch.zeros(2, 3)])
+def test_value_in_place_of_a_function(answer):
+    assert "Hand over the function itself" in said(SCORES, answer)
+
+
+def test_right_answers_that_are_not_plain_functions():
+    class Scores:
+        def __call__(self, query, key):
+            return scores(query, key)
+
+    assert check(SCORES, Scores()).passed
+    assert check(SCORES, functools.partial(scores)).passed
+    assert check(SCORES, torch.compiler.disable(scores)).passed
+
+
+def test_none_asks_for_return():
+    assert "Did you forget return?" in said(SCORES, lambda query, key: None)
+
+
+def test_numpy_array_is_not_a_tensor():
+    text = said(SCORES, lambda query, key: scores(query, key).numpy())
+    assert "The scores is of type numpy.ndarray, expected torch.Tensor." in text
+
+
+def test_wrong_device_is_named():
+    text = said(SCORES, lambda query, key: scores(query, key).to("meta"))
+    assert "The device of the scores is meta, expected cpu." in text
+
+
+def test_wrong_dtype_is_named():
+    text = said(SCORES, lambda query, key: scores(query, key).float())
+    assert "double precision" in text
+    assert "The dtype of the scores is torch.float32, expected torch.float64." in text
+
+
+def test_wrong_shape_is_named_with_the_shapes_of_the_case():
+    text = said(SCORES, lambda query, key: scores(query, key)[None])
+    assert "query (2, 4), key (3, 4)" in text
+    assert "The shape of the scores is (1, 2, 3), expected (2, 3)." in text
+
+
+def test_wrong_values_are_shown_beside_the_right_ones():
+    text = said("scaled_dot_product.softmax_jacobian", lambda scores: torch.zeros(3, 3))
+    assert "The Jacobian: [[0, 0, 0], [0, 0, 0], [0, 0, 0]]\nexpected: [[0." in text
+
+
+def test_unknown_factor_is_measured():
+    text = said(SCORES, lambda query, key: 3 * scores(query, key))
+    assert "Every entry is 3 times the expected one." in text
+
+
+def test_transposed_result_is_noticed():
+    text = said(
+        "scaled_dot_product.softmax",
+        lambda scores: scores.softmax(-1).mT if scores.dim() > 1 else 0,
+    )
+    assert "It is the expected result transposed" in text
+
+
+def test_exchanged_truth_is_noticed():
+    exercise = Exercise("test.positive", lambda x: x > 0, lambda draw: [Case("a row", x=draw(9))])
+    try:
+        assert "true and false are exchanged" in said("test.positive", lambda x: x <= 0)
+        assert check("test.positive", exercise.reference).passed
+    finally:
+        del EXERCISES["test.positive"]
+
+
+def test_change_in_place_is_named():
+    def softmax(scores):
+        scores -= scores.amax(-1, keepdim=True)
+        return scores.softmax(-1)
+
+    text = said("scaled_dot_product.softmax", softmax)
+    assert "Your function changed its argument scores in place." in text
+
+
+def test_lists_that_are_changed_are_noticed():
+    def next_token_head(maps):
+        right = EXERCISES["scaled_dot_product.next_token_head"].reference(maps)
+        maps.pop()
+        return right
+
+    text = said("scaled_dot_product.next_token_head", next_token_head)
+    assert "changed its argument maps in place" in text
+
+
+def test_weights_without_the_context():
+    text = said(ATTENTION, lambda *given: attention(*given)[1])
+    assert "returned the weights alone, expected the tuple (context, weights)" in text
+
+
+def test_pair_in_the_wrong_order():
+    text = said(ATTENTION, lambda *given: attention(*given)[::-1])
+    assert "the right results in the wrong order, expected the tuple (context, weights)" in text
+
+
+def test_pair_with_a_part_missing():
+    assert "The weights is None" in said(ATTENTION, lambda *given: (attention(*given)[0], None))
+
+
+def test_wrong_parameters_are_named():
+    text = said(ATTENTION, lambda query, key: None)
+    assert "Your function takes query, key; it is called with query, key, value" in text
+
+
+def test_error_is_shown_with_the_line_of_the_reader():
+    def scores(query, key):
+        size = query.size(-1)
+        return torch.matmul(query, key) / size  # no transpose
+
+    text = said(SCORES, scores)
+    assert "return torch.matmul(query, key) / size  # no transpose" in text
+    assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)" in text
+
+
+def test_addresses_do_not_show():
+    def scores(query, key):
+        raise ValueError(object())
+
+    assert "object at 0x...>" in said(SCORES, scores)
+
+
+def test_keyboard_interrupt_is_not_swallowed():
+    def scores(query, key):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check(SCORES, scores)
+
+
+def test_cut_gradient_is_named():
+    def cut(*given):
+        context, weights = attention(*given)
+        return context.detach(), weights.detach()
+
+    assert "no gradient comes back" in said(ATTENTION, cut)
+
+
+def test_gradient_that_is_nan_is_named_and_explained():
+    def added(query, key, value, mask=None):
+        bias = 0 if mask is None else torch.where(mask, 0.0, -math.inf)
+        weights = (query @ key.mT / math.sqrt(query.size(-1)) + bias).softmax(-1).nan_to_num(0.0)
+        return weights @ value, weights
+
+    text = said(ATTENTION, added)
+    assert (
+        "8 of 9 cases are right. The first that is not: a query that may attend to nothing" in text
+    )
+    assert "The gradient of query" in text
+    assert "sends NaN back" in text
+
+
+def test_unknown_exercise_lists_the_known():
+    with pytest.raises(ValueError, match=r"no exercise called 'scores'\. There are:") as error:
+        check("scores", scores)
+    assert all(name in str(error.value) for name in EXERCISES)
+
+
+def test_two_exercises_of_one_name_are_refused():
+    with pytest.raises(ValueError, match=r"two exercises called 'scaled_dot_product\.scores'"):
+        Exercise(SCORES, scores, lambda draw: [])
+
+
+def test_check_leaves_the_random_numbers_alone():
+    before = torch.random.get_rng_state()
+    check(ATTENTION, attention)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_check_works_without_gradients_and_on_another_default_device():
+    with torch.no_grad(), torch.device("meta"):
+        assert check(ATTENTION, attention).passed
+
+
+def test_slips_come_alone_and_in_twos():
+    def flawed(x, *, sign=1, shift=0):
+        return sign * x + shift
+
+    made = slips(flawed, {"Sign.": {"sign": -1}, "Shift.": {"shift": 1}, "More.": {"shift": 2}})
+    assert {sentence: function(5) for sentence, function in made.items()} == {
+        "Sign.": -5,
+        "Shift.": 6,
+        "More.": 7,
+        "Sign. Shift.": -4,
+        "Sign. More.": -3,
+    }
