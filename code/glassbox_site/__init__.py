@@ -3,7 +3,8 @@
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), folded solutions (`folding`), source in cells as listings
 (`listings`), definitions where a term is used (`definitions`), versions out of `requirements.txt`
-(`versions`), fonts (`fonts`), and no more bytes than the pages use (`slim`).
+(`versions`), the time a chapter takes (`times`), fonts (`fonts`), and no more bytes than the pages
+use (`slim`).
 """
 
 from pathlib import Path
@@ -21,10 +22,15 @@ from glassbox_site import (
     mathematics,
     numbers,
     slim,
+    times,
     versions,
 )
 
 HERE = Path(__file__).parent
+PARTS = (
+    *(numbers, mathematics, drawings, listings, folding, definitions),
+    *(versions, times, fonts, slim),
+)
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "front", "print")
 
 
@@ -49,6 +55,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for style in STYLES:
         app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
     app.add_js_file("book.js", loading_method="defer")
-    for part in (numbers, mathematics, drawings, folding, listings, definitions, versions, fonts, slim):
+    for part in PARTS:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

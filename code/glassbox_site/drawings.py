@@ -72,9 +72,7 @@ def _local(value: str, ids: set[str | None], prefix: str) -> str:
     """Give the ids in an attribute their prefix, where defined and where used."""
     if value in ids:
         return prefix + value
-    return re.sub(
-        r"#([\w.:-]+)", lambda m: f"#{prefix}{m[1]}" if m[1] in ids else m[0], value
-    )
+    return re.sub(r"#([\w.:-]+)", lambda m: f"#{prefix}{m[1]}" if m[1] in ids else m[0], value)
 
 
 def _pixels(root: ET.Element, width: str) -> str:
@@ -105,8 +103,8 @@ class InlineDrawings(SphinxPostTransform):
 def draw_logo(app: Sphinx, config: Config) -> None:
     """Offer the logo to the templates, as a decoration: the book's name stands beside it."""
     source = Path(app.srcdir, "images", "logo.svg").read_text(encoding="utf-8")
-    svg = inline_svg(source, "logo-", "", "3rem").replace('role="img" aria-label=""', "aria-hidden=\"true\"")
-    config.html_context["gb_logo"] = svg
+    svg = inline_svg(source, "logo-", "", "3rem")
+    config.html_context["gb_logo"] = svg.replace('role="img" aria-label=""', 'aria-hidden="true"')
 
 
 def setup(app: Sphinx) -> None:

@@ -1,10 +1,14 @@
 """Solutions and whatever has the class `dropdown` are folded with `<details>`, without a script."""
 
+from collections.abc import Callable
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
+
+Visitor = Callable[[HTML5Translator, nodes.Element], None]
 
 
 class details(nodes.General, nodes.Element):
@@ -53,7 +57,7 @@ def _is_gated_content(node: nodes.Node) -> bool:
     return _is_section(node) and node["ids"] in (["exercise-content"], ["solution-content"])
 
 
-def _visit(name: str):  # type: ignore[no-untyped-def]
+def _visit(name: str) -> tuple[Visitor, Visitor]:
     def visit(translator: HTML5Translator, node: nodes.Element) -> None:
         translator.body.append(translator.starttag(node, name))
 

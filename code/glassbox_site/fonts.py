@@ -41,9 +41,7 @@ def even_radicals(font: TTFont) -> None:
     """
     variants = font["MATH"].table.MathVariants
     lowest = font.getBestCmap()[ord("√")]
-    construction = variants.VertGlyphConstruction[
-        variants.VertGlyphCoverage.glyphs.index(lowest)
-    ]
+    construction = variants.VertGlyphConstruction[variants.VertGlyphCoverage.glyphs.index(lowest)]
     signs = {variant.VariantGlyph for variant in construction.MathGlyphVariantRecord}
     signs |= {part.glyph for part in construction.GlyphAssembly.PartRecords}
     width = font["hmtx"][lowest][0]

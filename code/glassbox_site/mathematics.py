@@ -63,8 +63,8 @@ def _mend(element: ET.Element) -> None:
     children = list(element)
     fenced = element.tag == "mrow" and len(children) > 2  # \left … \right is a row of its own
     for place, child in enumerate(children):
-        stretches = fenced and place in (0, len(children) - 1)
-        if child.tag == "mo" and child.text in BARS and not stretches and "minsize" not in child.attrib:
+        stretches = "minsize" in child.attrib or (fenced and place in (0, len(children) - 1))
+        if child.tag == "mo" and child.text in BARS and not stretches:
             child.set("stretchy", "false")
         # A label of an under- or overbrace stands under or over it, not beside.
         if child.tag in ("msub", "msup") and len(child[0]) == 2 and child[0][1].text in BRACES:
@@ -77,7 +77,8 @@ def _translate(translator: HTML5Translator, node: nodes.math | nodes.math_block)
         translator.body.append(to_mathml(node.astext(), block=block))
     except (MathError, ET.ParseError) as problem:
         logger.warning("formula not understood: %s", problem, location=node)
-        translator.body.append(f'<code class="gb-bad-formula">{translator.encode(node.astext())}</code>')
+        latex = translator.encode(node.astext())
+        translator.body.append(f'<code class="gb-bad-formula">{latex}</code>')
 
 
 def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
