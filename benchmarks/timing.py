@@ -1,0 +1,72 @@
+"""Two implementations of one thing, timed side by side."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+import torch
+
+Work = Callable[[], object]
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Seconds of every round, ours and theirs."""
+
+    what: str
+    against: str
+    device: str
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+    @property
+    def ratio(self) -> float:
+        """Median of ours by median of theirs: below 1, ours is faster."""
+        return median(self.ours) / median(self.theirs)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Quartiles of the ratio within rounds, where both met the machine in the same mood."""
+        pairs = [a / b for a, b in zip(self.ours, self.theirs, strict=True)]
+        low, _, high = quantiles(pairs, n=4)
+        return low, high
+
+
+def compare(
+    what: str,
+    against: str,
+    ours: Work,
+    theirs: Work,
+    *,
+    device: str = "cpu",
+    seconds: float = 10.0,
+    least: int = 20,
+    clock: Clock = time.perf_counter,
+) -> Comparison:
+    """Time both in turn for about `seconds`, at least `least` rounds, after three to warm up.
+
+    In turn, so that whatever else the machine does meets both; and in the opposite order every
+    second round, so that neither always finds the caches as the other left them.
+    """
+    times: dict[Work, list[float]] = {ours: [], theirs: []}
+    for _ in range(3):
+        ours(), theirs()
+    end = clock() + seconds
+    rounds = 0
+    while rounds < least or clock() < end:
+        for work in (ours, theirs) if rounds % 2 else (theirs, ours):
+            wait(device)
+            start = clock()
+            work()
+            wait(device)
+            times[work].append(clock() - start)
+        rounds += 1
+    return Comparison(what, against, device, tuple(times[ours]), tuple(times[theirs]))
+
+
+def wait(device: str) -> None:
+    """Let a GPU finish what it was given."""
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
