@@ -20,6 +20,11 @@ logger = logging.getLogger(__name__)
 MATHML = "http://www.w3.org/1998/Math/MathML"
 ET.register_namespace("", MATHML)
 ROLES = {"Q": "gb-query", "K": "gb-key", "V": "gb-value"}
+SYNONYMS = {
+    "dots": r"\ldots",
+    "iff": r"\;\Longleftrightarrow\;",
+    "implies": r"\;\Longrightarrow\;",
+}
 BARS = {"|", "‖", "∣"}
 BRACES = {"⏞", "⏟"}
 
@@ -42,7 +47,7 @@ def to_mathml(latex: str, *, block: bool = False) -> str:
     latex = latex.strip()
     latex = re.sub(r"\\(begin|end)\{(equation|gather)\*?\}", "", latex).strip()
     latex = re.sub(r"\\(begin|end)\{align\*?\}", r"\\\1{aligned}", latex)
-    latex = re.sub(r"\\dots\b", r"\\ldots", latex)
+    latex = re.sub(r"\\(dots|iff|implies)\b", lambda name: SYNONYMS[name[1]], latex)
     mathml = tex2mathml(latex, as_block=block).replace("&ApplyFunction;", "\u2061")
     root = ET.fromstring(mathml)
     for element in root.iter():
