@@ -1,6 +1,7 @@
 """Multi-head attention against PyTorch's own module, with the same weights."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from glassbox import MultiHeadAttention
@@ -29,40 +30,33 @@ def pair(d_model: int, device: str) -> tuple[MultiHeadAttention, nn.MultiheadAtt
     return ours, theirs
 
 
+def attend(module: nn.MultiheadAttention, x: Tensor) -> Tensor:
+    """Self-attention by PyTorch's module, without its maps."""
+    return module(x, x, x, need_weights=False)[0]
+
+
+def train(module: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """One forward and one backward pass."""
+    module(x).sum().backward()
+
+
 def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
     """Time forward alone, and forward with backward."""
     for shape in SHAPES:
-        ours, theirs = pair(shape[-1], device)
+        ours, reference = pair(shape[-1], device)
+        theirs = partial(attend, reference)
         x = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(device)
-
-        def call_ours(x: Tensor, module: nn.Module = ours) -> Tensor:
-            return module(x)
-
-        def call_theirs(x: Tensor, module: nn.Module = theirs) -> Tensor:
-            return module(x, x, x, need_weights=False)[0]
-
-        torch.testing.assert_close(call_ours(x), call_theirs(x), atol=1e-5, rtol=1e-5)
-        name = f"multi-head attention {shape}"
-        theirs_is = "torch.nn.MultiheadAttention"
-
-        ours.eval(), theirs.eval()
-        with torch.inference_mode():
-            yield compare(
-                f"{name}, forward",
-                theirs_is,
-                lambda f=call_ours, x=x: f(x),
-                lambda f=call_theirs, x=x: f(x),
-                device=device,
-                seconds=seconds,
-            )
-
-        ours.train(), theirs.train()
-        x.requires_grad_()
-        yield compare(
-            f"{name}, forward and backward",
-            theirs_is,
-            lambda f=call_ours, x=x: f(x).sum().backward(),
-            lambda f=call_theirs, x=x: f(x).sum().backward(),
-            device=device,
-            seconds=seconds,
+        torch.testing.assert_close(ours(x), theirs(x), atol=1e-5, rtol=1e-5)
+        timed = partial(
+            compare, against="torch.nn.MultiheadAttention", device=device, seconds=seconds
         )
+        work = f"multi-head attention {shape}, forward"
+
+        ours.eval(), reference.eval()
+        with torch.inference_mode():
+            yield timed(work, ours=partial(ours, x), theirs=partial(theirs, x))
+
+        ours.train(), reference.train()
+        x.requires_grad_()
+        work += " and backward"
+        yield timed(work, ours=partial(train, ours, x), theirs=partial(train, theirs, x))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ PARTS = {
     10: "Part IV: Learning and generating",
     14: "Part V: Beyond the paper",
 }
+#: The quiz that the template shows.
+BORROWED = "scaled_dot_product"
 
 
 def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
@@ -37,12 +40,16 @@ def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
     label = name.replace("_", "-")
     for cell in notebook.cells:
         cell.source = renamed(cell.source, label)
+        cell.source = cell.source.replace(f'quiz("{BORROWED}")', f'quiz("{name}")')
         figure = cell.metadata.get("mystnb", {}).get("figure", {})
         if "name" in figure:
             figure["name"] = renamed(figure["name"], label)
     first = notebook.cells[0]
     first.source = first.source.replace("# Title in sentence case", f"# {title}", 1)
     write(normalise(notebook), path)
+    questions = root / "code" / "glassbox" / "quiz" / f"{name}.toml"
+    questions.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(CHAPTERS / "_template_quiz.toml", questions)
     enter(f"chapters/{path.stem}", part_of(number), root / "_toc.yml")
     return path
 

@@ -4,14 +4,18 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from glassbox.quiz import load
+
 from tests.book.chapter import Chapter, directives
 from tools.notebooks import ROOT
 
 ENDING = ("Summary", "Quiz", "Exercises", "Further reading")
 FEWEST_EXERCISES = 4
+FEWEST_QUESTIONS, MOST_QUESTIONS = 3, 6
 SHORTEST_ALT = 20
 
 CITATION = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
+QUIZ = re.compile(r"""^quiz\(["'](\w+)["']\)""", re.MULTILINE)
 LABEL = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u26ff\u2705-\u27bf\ufe0f]")
 
@@ -65,6 +69,19 @@ def exercises_have_solutions(chapter: Chapter) -> Iterator[str]:
             yield f"the exercise {exercise.argument!r} has no label that starts with ex-"
         elif label not in solved:
             yield f"the exercise {label} has no solution"
+
+
+def quiz_has_three_to_six_questions(chapter: Chapter) -> Iterator[str]:
+    """One cell shows the chapter's own questions, answered in the page."""
+    shown = [found[1] for cell in chapter.code if (found := QUIZ.search(cell.source))]
+    if len(shown) != 1:
+        yield f"there are {len(shown)} cells with quiz(...), not one"
+    for name in shown:
+        of = chapter.path.stem.partition("_")[2]
+        if name != of and of != "template":  # the template borrows a quiz
+            yield f"the quiz is that of {name}, not of {of}"
+        if not FEWEST_QUESTIONS <= len(load(name)) <= MOST_QUESTIONS:
+            yield f"the quiz has {len(load(name))} questions, not 3 to 6"
 
 
 def equations_are_labelled(chapter: Chapter) -> Iterator[str]:
@@ -150,6 +167,7 @@ RULES = (
     says_what_you_will_do,
     ends_as_every_chapter_does,
     headings_step_down_one_at_a_time,
+    quiz_has_three_to_six_questions,
     exercises_have_solutions,
     equations_are_labelled,
     drawings_are_described,

@@ -37,6 +37,17 @@ def replace(old: str, new: str) -> Callable[[NotebookNode], None]:
     return change
 
 
+def rename(old: str, new: str) -> Callable[[NotebookNode], None]:
+    """Break the code of a chapter."""
+
+    def change(notebook: NotebookNode) -> None:
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.source = cell.source.replace(old, new)
+
+    return change
+
+
 def code(source: str, *outputs: NotebookNode, **metadata: object) -> Callable[[NotebookNode], None]:
     """Add a code cell that has just been run."""
 
@@ -131,6 +142,8 @@ BROKEN = [
         replace("## Further reading", "## Further reading\n\n## P.S."),
     ),
     (text.headings_step_down_one_at_a_time, replace("## A small example", "### A small example")),
+    (text.quiz_has_three_to_six_questions, rename("quiz(", "riddle(")),
+    (text.quiz_has_three_to_six_questions, code('quiz("scaled_dot_product")')),
     (text.exercises_have_solutions, replace("{solution-start} ex-template-prove", "{note}")),
     (text.exercises_have_solutions, replace("{exercise-start} Prove", "{note}")),
     (text.exercises_have_solutions, replace(":label: ex-template-prove", ":label: prove")),
@@ -164,6 +177,17 @@ def test_rule_has_nothing_to_say_about_the_template(rule) -> None:
 
 def test_every_rule_is_shown_to_fail() -> None:
     assert {rule for rule, _ in BROKEN} == {*cells.RULES, *text.RULES}
+
+
+@pytest.mark.parametrize("questions", [2, 7])
+def test_a_quiz_of_another_length_is_seen(monkeypatch, questions: int) -> None:
+    monkeypatch.setattr(text, "load", lambda name: [None] * questions)
+    assert list(text.quiz_has_three_to_six_questions(TEMPLATE))
+
+
+def test_a_quiz_of_another_chapter_is_seen() -> None:
+    other = Chapter(CHAPTERS / "05_multi_head_attention.ipynb", TEMPLATE.notebook)
+    assert list(text.quiz_has_three_to_six_questions(other))
 
 
 def test_plain_speech_leaves_code_formulas_and_images_alone() -> None:

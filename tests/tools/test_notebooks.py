@@ -4,6 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from glassbox.quiz.questions import parse
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
@@ -140,6 +141,13 @@ def test_a_new_chapter_has_its_title_and_its_own_labels(book: Path) -> None:
     )
     assert "eq-multi-head-attention-scores" in text
     assert "-template" not in text
+
+
+def test_a_new_chapter_has_a_quiz_of_its_own_that_can_be_read(book: Path) -> None:
+    path = new_chapter.start(5, "heads", "Heads", book)
+    assert 'quiz(\\"heads\\")' in path.read_text(encoding="utf-8")
+    questions = book / "code" / "glassbox" / "quiz" / "heads.toml"
+    assert len(parse(questions.read_text(encoding="utf-8"), "heads.toml")) == 3
 
 
 @pytest.mark.parametrize(
