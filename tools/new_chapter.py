@@ -14,11 +14,11 @@ from tools.notebooks import CHAPTERS, ROOT, normalise, write
 
 #: The last chapter of each part.
 PARTS = {
-    2: "Part I: The idea",
-    6: "Part II: Attention",
-    8: "Part III: The model",
-    10: "Part IV: Learning and generating",
-    14: "Part V: Beyond the paper",
+    2: "Part I — The idea",
+    6: "Part II — Attention",
+    8: "Part III — The model",
+    10: "Part IV — Learning and generating",
+    14: "Part V — Beyond the paper",
 }
 #: The quiz that the template shows.
 BORROWED = "scaled_dot_product"

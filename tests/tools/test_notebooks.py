@@ -1,5 +1,6 @@
 """Refreshing: the same notebook every time, whole or not at all."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -9,7 +10,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
 from tools import new_chapter, refresh
-from tools.notebooks import merged, normalise, table_of_contents, write
+from tools.notebooks import ROOT, merged, normalise, table_of_contents, write
 
 
 def notebook(*sources: str) -> NotebookNode:
@@ -165,3 +166,9 @@ def test_a_number_is_given_once(book: Path) -> None:
     new_chapter.start(5, "heads", "Heads", book)
     with pytest.raises(SystemExit, match="05_heads"):
         new_chapter.start(5, "more_heads", "More heads", book)
+
+
+def test_parts_are_called_as_in_the_contents_of_the_book() -> None:
+    captions = re.findall(r"caption: (Part .+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    assert captions
+    assert set(captions) <= set(new_chapter.PARTS.values())
