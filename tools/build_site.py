@@ -15,9 +15,9 @@ def build() -> subprocess.CompletedProcess[str]:
     Afresh, because a page that is taken over from an earlier build also keeps its warnings to
     itself, and does not follow a change of the templates.
     """
-    command = ["-m", "jupyter_book", "build", ".", "--all", "-W", "-n", "--keep-going"]
+    jupyter_book = str(Path(sys.executable).with_name("jupyter-book"))
     return subprocess.run(
-        [sys.executable, *command],
+        [jupyter_book, "build", ".", "--all", "-W", "-n", "--keep-going"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
