@@ -244,6 +244,16 @@ def test_cut_gradient_is_named():
     assert "no gradient comes back" in said(ATTENTION, cut)
 
 
+def test_error_that_only_gradients_bring_is_named():
+    def through_numpy(*given):
+        context, weights = attention(*given)
+        return torch.from_numpy(context.numpy()), weights
+
+    text = said(ATTENTION, through_numpy)
+    assert "return torch.from_numpy(context.numpy()), weights" in text
+    assert "This was when gradients were asked for." in text
+
+
 def test_gradient_that_is_nan_is_named_and_explained():
     def added(query, key, value, mask=None):
         bias = 0 if mask is None else torch.where(mask, 0.0, -math.inf)

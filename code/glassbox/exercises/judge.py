@@ -69,8 +69,8 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
     faults = [_fault(exercise, case, answer) for case in cases]
     wrong = [number for number, fault in enumerate(faults) if fault]
     if not wrong:
-        gradients = "; their gradients too" if exercise.gradients else ""
-        tried = ", ".join(case.about for case in cases)
+        gradients = "; gradients too" if exercise.gradients else ""
+        tried = "; ".join(case.about for case in cases)
         return Verdict(True, f"Right in all {len(cases)} cases: {tried}{gradients}.")
     first = wrong[0]
     lines = [
