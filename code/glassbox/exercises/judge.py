@@ -28,7 +28,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         lines = self.text.splitlines()
-        return "\n".join(textwrap.fill(line, 96, subsequent_indent="  ") for line in lines)
+        return "\n".join(textwrap.fill(line, 74, subsequent_indent="  ") for line in lines)
 
 
 def check(exercise: str, answer: Any) -> Verdict:
