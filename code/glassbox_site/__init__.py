@@ -1,10 +1,10 @@
 """The book's Sphinx extension: what turns the chapters into this website.
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
-inside the page (`drawings`), folded solutions (`folding`), source in cells as listings
-(`listings`), definitions where a term is used (`definitions`), versions out of `requirements.txt`
-(`versions`), the time a chapter takes (`times`), fonts (`fonts`), and no more bytes than the pages
-use (`slim`).
+inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
+(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
+versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), fonts
+(`fonts`), and no more bytes than the pages use (`slim`).
 """
 
 from pathlib import Path
@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from glassbox_site import (
+    citations,
     definitions,
     drawings,
     folding,
@@ -28,7 +29,7 @@ from glassbox_site import (
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, definitions),
+    *(numbers, mathematics, drawings, listings, folding, definitions, citations),
     *(versions, times, fonts, slim),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "front", "print")
