@@ -13,7 +13,7 @@ MISTAKES = [
 def diagnosis(name, function):
     verdict = check(name, function)
     assert not verdict.passed
-    assert max(map(len, repr(verdict).splitlines())) <= 96
+    assert max(map(len, repr(verdict).splitlines())) <= 74
     return verdict.text.splitlines()[-1]
 
 

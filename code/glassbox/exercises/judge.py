@@ -27,8 +27,8 @@ class Verdict:
     text: str
 
     def __repr__(self) -> str:
-        lines = self.text.splitlines()
-        return "\n".join(textwrap.fill(line, 74, subsequent_indent="  ") for line in lines)
+        page = textwrap.TextWrapper(74, subsequent_indent="  ", break_on_hyphens=False)
+        return "\n".join(page.fill(line) for line in self.text.splitlines())
 
 
 def check(exercise: str, answer: Any) -> Verdict:
