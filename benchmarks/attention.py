@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
-from glassbox import MultiHeadAttention
 from torch import Tensor, nn
 
 from benchmarks.timing import Comparison, compare
+from glassbox import MultiHeadAttention
 
 SHAPES = ((8, 128, 512), (4, 512, 512))  # batch, length, d_model
 N_HEADS = 8

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 
 import torch
-from glassbox.models import Bert, find_weights
 from transformers import AutoModel, utils
 
 from benchmarks.timing import Comparison, compare
+from glassbox.models import Bert, find_weights
 
 BATCH, LENGTH = 8, 128
 

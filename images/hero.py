@@ -5,9 +5,10 @@ The head is found, not picked: of all heads it attends most to the next token.
 
 import torch
 from drawing import COLOURS, Drawing
+from transformers import AutoTokenizer
+
 from glassbox import record
 from glassbox.models import Bert, find_weights
-from transformers import AutoTokenizer
 
 tokenizer = AutoTokenizer.from_pretrained(find_weights())
 ids = tokenizer("time flies like an arrow", return_tensors="pt").input_ids

@@ -1,23 +1,23 @@
 """Check everything: style, types, package, every cell of every chapter, the site, the browser.
 
-Two lanes run side by side, because two cores are what the smallest machine has: the package in one,
-the book in the other. The last lines say what passed, with counts, and what was skipped and why.
-`check.py STEP ...` runs only the steps named.
+Two steps run side by side, because two cores are what the smallest machine has. The last lines say
+what passed, with counts, and what was skipped and why. `check.py STEP ...` runs only those named.
 """
 
-import os
 import re
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import repeat
 from pathlib import Path
+from threading import Event
 
 from tools.notebooks import ROOT, notebooks
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+AT_ONCE = 2
 COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b")
 
 
@@ -28,12 +28,13 @@ class Step:
     name: str
     what: str
     command: tuple[str, ...]
-    needs: str | None = None  # a step that has to have passed
+    needs: str = ""  # a step that has to have passed
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
     reasons: list[str] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
 
     def run(self) -> str:
         """Run the command, count, and return what it printed."""
@@ -75,72 +76,57 @@ class Step:
         return row.rstrip()
 
 
-def lanes() -> tuple[list[Step], list[Step]]:
-    """Return what runs side by side."""
+def all_steps() -> list[Step]:
+    """Return what there is to check."""
     cells = (
         *(*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300"),
         *("--nbval-sanitize-with=tests/book/sanitize.cfg",),
         # Without a file pytest would run every test there is; an empty book names one to fail on.
         *([str(path.relative_to(ROOT)) for path in notebooks()] or ["no notebook in _toc.yml"]),
     )
-    site = ("tests/book", "tests/site")
-    package = [
+    pages = [folder for folder in ("tests/book", "tests/site") if Path(ROOT, folder).is_dir()]
+    package = (*PYTEST, "tests", *(f"--ignore={folder}" for folder in pages))
+    return [
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
         Step("format", "ruff format", ("-m", "ruff", "format", "--check", "--quiet")),
-        Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
-        Step(
-            "package",
-            "units, properties, parity",
-            (*PYTEST, "tests", *(f"--ignore={folder}" for folder in site)),
-        ),
-    ]
-    book = [
+        Step("package", "units, properties, parity", package),
         Step("cells", "every cell executed and compared", cells),
         Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
-        Step(
-            "book",
-            "structure of the chapters, pages in a browser",
-            (*PYTEST, *(folder for folder in site if Path(ROOT, folder).is_dir())),
-            needs="site",
-        ),
+        Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
+        Step("book", "rules of the chapters, pages in a browser", (*PYTEST, *pages), needs="site"),
     ]
-    return package, book
 
 
-def run_lane(steps: list[Step]) -> None:
-    """Run steps one after the other and show each one's output when it is done."""
-    failed: set[str] = set()
-    for step in steps:
-        if step.needs in failed:
-            step.failed = 1
-            step.what += f" (not run, because {step.needs} failed)"
-            continue
+def perform(step: Step, others: dict[str, Step]) -> None:
+    """Run a step once what it needs is over, and show its output in one piece."""
+    needed = others.get(step.needs)
+    if needed is not None:
+        needed.over.wait()
+    if needed is not None and needed.failed:
+        step.failed = 1
+        step.what += f" (not run, because {step.needs} failed)"
+    else:
         output = step.run()
-        if step.failed:
-            failed.add(step.name)
-        shown = output if step.failed or "pytest" in step.command else ""
-        print(f"\n--- {step.name}: {step.what}\n{shown.strip()}\n{step.line()}", flush=True)
+        shown = output.strip() if step.failed or "pytest" in step.command else ""
+        print(f"\n--- {step.name}: {step.what}", shown, step.line(), sep="\n", flush=True)
+    step.over.set()
 
 
 def main(names: list[str]) -> int:
-    chosen = [[s for s in lane if not names or s.name in names] for lane in lanes()]
-    steps = list(chain.from_iterable(chosen))
-    if unknown := set(names) - {step.name for step in steps}:
+    steps = {step.name: step for step in all_steps() if not names or step.name in names}
+    if unknown := set(names) - set(steps):
         sys.exit(f"There is no step {', '.join(sorted(unknown))}.")
-    print(f"Checking: {', '.join(step.name for step in steps)}.", flush=True)
-    os.environ.setdefault("PYTHONFAULTHANDLER", "1")
+    print(f"Checking: {', '.join(steps)}.", flush=True)
     start = time.perf_counter()
-    with ThreadPoolExecutor(len(chosen)) as pool:
-        list(pool.map(run_lane, chosen))
-    print(
-        f"\n=== All of it, in {time.perf_counter() - start:.0f} s",
-        *(s.line() for s in steps),
-        sep="\n",
-    )
-    if reasons := sorted({reason for step in steps for reason in step.reasons}):
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(perform, steps.values(), repeat(steps)))
+    took = time.perf_counter() - start
+    print(f"\n=== All of it, in {took:.0f} s", *(s.line() for s in steps.values()), sep="\n")
+    if reasons := sorted({reason for step in steps.values() for reason in step.reasons}):
         print("Skipped:", *reasons, sep="\n  ")
     passed, failed, skipped = (
-        sum(getattr(step, kind) for step in steps) for kind in ("passed", "failed", "skipped")
+        sum(getattr(step, kind) for step in steps.values())
+        for kind in ("passed", "failed", "skipped")
     )
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 from glassbox.viz import assets
-
 from tools.notebooks import ROOT, notebooks
 
 STATIC = ROOT / ".venv" / "share" / "glassbox" / "static"

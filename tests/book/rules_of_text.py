@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from glassbox.quiz import load
-
 from tests.book.chapter import Chapter, directives
 from tools.notebooks import ROOT
 

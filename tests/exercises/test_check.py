@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+
 from glassbox.exercises import EXERCISES, Case, Exercise, check
 from glassbox.exercises.exercise import slips
 

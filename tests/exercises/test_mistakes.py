@@ -1,6 +1,7 @@
 """Every exercise accepts its reference, and tells its known mistakes apart."""
 
 import pytest
+
 from glassbox.exercises import EXERCISES, check
 
 MISTAKES = [

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from glassbox.models import Bert, find_weights
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import BertModel
+
+from glassbox.models import Bert, find_weights
 
 SENTENCE = ["time flies like an arrow"]
 PADDED = [

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 import torch
-from glassbox import padding_mask, record
-from glassbox.models import Bert
 from transformers import BertConfig as ReferenceConfig
 from transformers import BertForMaskedLM, BertModel
+
+from glassbox import padding_mask, record
+from glassbox.models import Bert
 
 SHAPES: dict[str, dict[str, Any]] = {
     "one head": {"hidden_size": 8, "num_attention_heads": 1, "num_hidden_layers": 1},

@@ -4,8 +4,9 @@ import copy
 
 import pytest
 import torch
-from glassbox import padding_mask, record
 from torch import Tensor
+
+from glassbox import padding_mask, record
 
 
 def arguments(texts, device="cpu"):

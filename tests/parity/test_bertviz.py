@@ -3,9 +3,10 @@
 import json
 
 import torch
+from safetensors.torch import load_file
+
 from glassbox import record
 from glassbox.models import find_weights
-from safetensors.torch import load_file
 
 
 def test_bertviz_s_own_bert_has_the_same_maps_queries_and_keys(minilm, tokenizer, tmp_path):

@@ -4,10 +4,11 @@ import re
 
 import pytest
 import torch
+from torch import nn
+
 from glassbox import causal_mask, padding_mask
 from glassbox.layers import EncoderLayer, LayerNorm, layer_norm
 from glassbox.transformer import Encoder, TransformerConfig
-from torch import nn
 
 NAMES = {  # the reference's, ours; its input projection is stacked and handled apart
     r"self_attn\.out_proj": "self_attention.output",

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from glassbox import MultiHeadAttention, causal_mask, padding_mask, record
 from torch import nn
+
+from glassbox import MultiHeadAttention, causal_mask, padding_mask, record
 
 
 def copy_weights(reference: nn.MultiheadAttention, *, bias: bool) -> MultiHeadAttention:

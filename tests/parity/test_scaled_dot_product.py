@@ -5,9 +5,10 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from glassbox import additive_attention, scaled_dot_product_attention
 from hypothesis import given
 from hypothesis import strategies as st
+
+from glassbox import additive_attention, scaled_dot_product_attention
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
 sizes = st.integers(1, 6)

@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 import pytest
+
 from glassbox.quiz import load
 from glassbox.quiz.questions import parse
 

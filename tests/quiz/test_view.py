@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+
 from glassbox.quiz import Option, Question, Quiz, quiz
 
 QUIZ = quiz("scaled_dot_product")

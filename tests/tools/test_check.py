@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tools.check import Step, lanes, main
+from tools.check import Step, all_steps, main
 
 PYTEST = ("-m", "pytest")
 
@@ -34,18 +34,18 @@ def test_reasons_for_skipping_are_kept() -> None:
     assert step.reasons == ["SKIPPED [2] tests/x.py:1: no Chromium found"]
 
 
-def in_lanes(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
-    monkeypatch.setattr("tools.check.lanes", lambda: (list(steps), []))
+def let_there_be(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
+    monkeypatch.setattr("tools.check.all_steps", lambda: list(steps))
 
 
 def test_the_last_line_says_what_passed(monkeypatch, capsys) -> None:
-    in_lanes(monkeypatch, Step("one", "", ("-c", "")), Step("two", "", ("-c", "")))
+    let_there_be(monkeypatch, Step("one", "", ("-c", "")), Step("two", "", ("-c", "")))
     assert main([]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 0 skipped"
 
 
 def test_a_failure_shows_its_output_and_fails_the_whole(monkeypatch, capsys) -> None:
-    in_lanes(monkeypatch, Step("bad", "", ("-c", "import sys; sys.exit('why it failed')")))
+    let_there_be(monkeypatch, Step("bad", "", ("-c", "import sys; sys.exit('why it failed')")))
     assert main([]) == 1
     shown = capsys.readouterr().out
     assert "why it failed" in shown
@@ -54,7 +54,7 @@ def test_a_failure_shows_its_output_and_fails_the_whole(monkeypatch, capsys) -> 
 
 def test_what_needs_a_failed_step_is_not_run_and_not_forgotten(monkeypatch, capsys) -> None:
     after = Step("pages", "pages", ("-c", ""), needs="site")
-    in_lanes(monkeypatch, Step("site", "", ("-c", "raise SystemExit(1)")), after)
+    let_there_be(monkeypatch, Step("site", "", ("-c", "raise SystemExit(1)")), after)
     assert main([]) == 1
     assert "not run, because site failed" in capsys.readouterr().out
     assert after.failed == 1
@@ -66,7 +66,7 @@ def test_a_step_that_does_not_exist_is_refused() -> None:
 
 
 def test_every_test_folder_and_chapter_is_in_some_step() -> None:
-    commands = {step.name: step.command for lane in lanes() for step in lane}
+    commands = {step.name: step.command for step in all_steps()}
     assert set(commands) == {"lint", "format", "types", "package", "cells", "site", "book"}
     left_out = {part.removeprefix("--ignore=") for part in commands["package"] if "ignore" in part}
     assert left_out <= {*commands["book"], "tests/site"}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from glassbox.quiz.questions import parse
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
+from glassbox.quiz.questions import parse
 from tools import new_chapter, refresh
 from tools.notebooks import ROOT, merged, normalise, table_of_contents, write
 
