@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import admonitionlabels
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
@@ -31,6 +32,9 @@ class Fold(SphinxPostTransform):
             if not (isinstance(node, solution_node) or _is_dropdown(node)):
                 continue
             title, *content = node.children
+            if node.tagname in admonitionlabels:  # a hint, a note: titled by what it is
+                title = nodes.title("", admonitionlabels[node.tagname])
+                content = node.children
             for link in list(title.findall(nodes.reference)):  # a summary is a button already
                 link.replace_self(link.children)
             head = summary("", nodes.inline("", "", *title.children))
