@@ -17,6 +17,7 @@ def command(*more: str) -> list[str]:
         f"--ServerApp.root_dir={ROOT}",
         "--LabApp.default_url=/lab/tree/chapters",
         f"--ServerApp.extra_static_paths=['{STATIC}']",
+        *(["--allow-root"] if os.geteuid() == 0 else []),  # who is root in a container is alone
         *more,
     ]
 
