@@ -34,7 +34,7 @@ class Drawing:
 
 def head_drawing(q_len: int, k_len: int, n_heads: int) -> Drawing:
     """Size of the head view; rows of 22.5 are enlarged to 24, the smallest comfortable target."""
-    width, height = max(335, 22.5 * n_heads), 30 + 22.5 * max(q_len, k_len) + 2
+    width, height = max(335.0, 22.5 * n_heads), 30 + 22.5 * max(q_len, k_len) + 2
     return Drawing(width, height, 0.9, 16 / 15, beside=width < 380)
 
 
@@ -42,16 +42,16 @@ def model_drawing(q_len: int, k_len: int, n_layers: int, n_heads: int) -> Drawin
     """Size of the model view: rows of thumbnails, or the enlarged map where that is higher."""
     n_tokens = max(q_len, k_len)
     thumbnail = n_tokens * 7 * (12 / n_heads) + 10
-    height = max(n_layers * thumbnail + 38, n_tokens * 18 + 55)
-    return Drawing(970, round(height, 2), 0.7, controls=False)
+    height = max(n_layers * thumbnail + 38.0, n_tokens * 18 + 55.0)
+    return Drawing(970.0, round(height, 2), 0.7, controls=False)
 
 
 def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing:
     """Size of the neuron view, folded (tokens and lines) or expanded (queries and keys too)."""
     rows = 26 * max(q_len, k_len)
     if expanded:
-        return Drawing(1004, 42 + rows + 4, 0.65)
-    return Drawing(415, rows + 10, 0.74, top=36, beside=True)  # no headings above the columns
+        return Drawing(1004.0, 42.0 + rows + 4, 0.65)
+    return Drawing(415.0, rows + 10.0, 0.74, top=36.0, beside=True)  # no headings above the columns
 
 
 def frame_height(drawing: Drawing, *, panels: int = 1, narrow: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import matplotlib.style
@@ -75,6 +76,8 @@ def use_book_style() -> None:
     Call it once, in the first cell.
     """
     matplotlib.style.use(_SETTINGS)
+    # A token may have characters that the font for measuring lacks; the reader's browser draws it.
+    warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
     try:
         from IPython.core.getipython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats

@@ -67,7 +67,7 @@ const differenceHere = () => {
   const here = data.differences[state.layer];
   const largest = Math.max(...(head === null ? state.heads.map((each) => here[each]) : [here[head]]));
   const where = `Layer ${data.layers[state.layer]}, head ${head ?? state.heads.join(', ')}`;
-  return [element('span', { class: 'difference' }, `${where}: largest difference ${largest.toFixed(6)}. `)];
+  return [element('span', { class: 'difference' }, `${where}: largest difference ${largest.toFixed(5)}. `)];
 };
 
 // The table below the frame follows the choice, where the page can be reached.
@@ -102,7 +102,7 @@ const followInPage = () => {
   });
   const difference = details.querySelector('.glassbox-difference');
   if (difference) {
-    const number = data.differences[layer][head].toFixed(6);
+    const number = data.differences[layer][head].toFixed(5);
     difference.textContent = `Largest difference in ${where}: ${number}.`;
   }
 };

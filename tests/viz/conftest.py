@@ -1,0 +1,152 @@
+"""Small models' attention to draw, and pages that hold views."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Frame
+
+from glassbox.viz import assets, compare_heads, head_view, model_view, neuron_view
+from glassbox.viz.view import View
+from tests.conftest import Open, Visit
+
+TOKENS = ["[CLS]", "time", "flies", "like", "[SEP]"]
+LAYERS, HEADS, D_K = 3, 4, 8
+
+#: What a token may hold, and how it is shown.
+HOSTILE = {
+    "<script>alert(1)</script>": "<script>alert(1)</script>",
+    "</script>": "</script>",
+    "\"'`&amp;<!--": "\"'`&amp;<!--",
+    "\u202eabc\u202c": "⟨U+202E⟩abc⟨U+202C⟩",
+    "\u200f": "⟨U+200F⟩",
+    "שלום": "שלום",
+    "a\x00b\n\x7f": "a␀b␊␡",
+    "\ud800": "\ufffd",
+    "👩\u200d💻": "👩\u200d💻",
+    " the ": "␣the␣",
+    "": "⟨empty⟩",
+    "]]>'><img src=x onerror=alert(1)>": "]]>'><img src=x onerror=alert(1)>",
+    "W" * 400: "W" * 400,
+    "${alert(1)}": "${alert(1)}",
+}
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=-1, keepdims=True))
+
+
+def records(
+    q_len: int = 5,
+    k_len: int | None = None,
+    *,
+    layers: int = LAYERS,
+    heads: int = HEADS,
+    seed: int = 0,
+) -> list[Any]:
+    """Return records as `glassbox.record` keeps them, of random queries and keys."""
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(layers):
+        query = 2 * random.normal(size=(1, heads, q_len, D_K))
+        key = 2 * random.normal(size=(1, heads, k_len or q_len, D_K))
+        weights = softmax(query @ key.swapaxes(-1, -2) / np.sqrt(D_K))
+        found.append(SimpleNamespace(query=query, key=key, weights=weights))
+    return found
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en" {attributes}><head><meta charset="utf-8"><title>Views</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+{head}<style>body {{ margin: 16px; max-width: 720px; }}</style></head>
+<body {body}>{content}</body></html>"""
+
+
+def site(theme: str) -> str:
+    """Return the attributes of the root element of a page of the site."""
+    return f'data-content_root="./" data-theme="{theme}"'
+
+
+@dataclass
+class Shown:
+    """A page with views, and the frames of the views."""
+
+    visit: Visit
+    frames: list[Frame]
+
+    @property
+    def page(self) -> Any:
+        return self.visit.page
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[0]
+
+    def is_clean(self) -> bool:
+        assert self.visit.foreign == []
+        assert self.visit.problems == []
+        return True
+
+
+Show = Callable[..., Shown]
+
+
+@pytest.fixture
+def show(
+    tmp_path: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
+) -> Show:
+    """Return a function that puts views on a page, opens it and waits until they are drawn."""
+
+    def show(
+        *views: View,
+        mode: str = "linked",
+        attributes: str = site("light"),
+        head: str = "",
+        body: str = "",
+        before: str = "",
+        folder: str = assets.SITE_FOLDER,
+        drawn: bool = True,
+        **options: Any,
+    ) -> Shown:
+        monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", mode)
+        if mode == "linked":
+            assets.write(tmp_path / folder)
+        content = before + "".join(view.html() for view in views)
+        html = PAGE.format(attributes=attributes, head=head, body=body, content=content)
+        (tmp_path / "page.html").write_text(html, encoding="utf-8")
+        visited = visit(f"{serve(tmp_path)}page.html", **options)
+        page = visited.page
+        frames = []
+        for element in page.query_selector_all("iframe"):
+            frame = element.content_frame()
+            assert frame is not None
+            if drawn:
+                element.scroll_into_view_if_needed()
+                frame.wait_for_selector("#vis svg")
+            frames.append(frame)
+        page.evaluate("scrollTo(0, 0)")
+        return Shown(visited, frames)
+
+    return show
+
+
+VIEWS: dict[str, Callable[[list[str]], View]] = {
+    "head": lambda tokens: head_view(records(len(tokens)), tokens),
+    "model": lambda tokens: model_view(records(len(tokens)), tokens),
+    "neuron": lambda tokens: neuron_view(records(len(tokens)), tokens),
+    "compare": lambda tokens: compare_heads(
+        records(len(tokens)), records(len(tokens), seed=1), tokens
+    ),
+    "compare heads": lambda tokens: compare_heads(
+        records(len(tokens)), records(len(tokens), seed=1), tokens, view="head"
+    ),
+}
+
+
+def every_view(tokens: list[str] = TOKENS) -> list[View]:
+    return [make(tokens) for make in VIEWS.values()]

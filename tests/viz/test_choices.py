@@ -1,0 +1,120 @@
+"""What a reader can choose in a view, and what follows from it."""
+
+import pytest
+
+from glassbox.viz import compare_heads, head_view, model_view, neuron_view
+from tests.viz.conftest import HEADS, LAYERS, TOKENS, Show, records
+
+
+def test_layers_and_heads_left_out_keep_their_numbers(show: Show) -> None:
+    found = records()
+    shown = show(
+        neuron_view(found, TOKENS, layers=[1, 2], layer=2, head=1),
+        head_view(found, TOKENS, layers=[0, 2], layer=2, heads=[1]),
+        model_view(found, TOKENS, layers=[2], heads=[1, 3]),
+    )
+    neuron, head, model = shown.frames
+    assert neuron.locator("#layer option").all_text_contents() == ["1", "2"]
+    assert neuron.locator("#layer option:checked").text_content() == "2"
+    assert head.locator("#layer").input_value() == "2"
+    names = [each.get_attribute("aria-label") for each in model.locator(".map").all()]
+    assert names == ["Layer 2, head 1", "Layer 2, head 3"]
+    expected = sorted((f"{weight:.3f}" for weight in found[2].weights[0, 1, 0]), reverse=True)
+    model.locator(".map").first.click()
+    for frame in shown.frames:
+        frame.locator("text[role=button]:visible").first.hover()
+        said = [text.split()[-1] for text in frame.locator(".weight").all_text_contents()]
+        assert said == expected
+
+
+def test_a_view_begins_with_what_was_asked_for(show: Show) -> None:
+    shown = show(
+        neuron_view(records(), TOKENS, layer=1, head=2, expanded=True),
+        head_view(records(), TOKENS, layer=1, heads=[3]),
+    )
+    neuron, head = shown.frames
+    assert neuron.locator("#layer").input_value() == "1"
+    assert neuron.locator("#att_head").input_value() == "2"
+    assert neuron.locator("#expanded").get_attribute("visibility") == "visible"
+    assert head.locator("#layer").input_value() == "1"
+    on = [square.get_attribute("aria-checked") for square in head.locator("[role=checkbox]").all()]
+    assert on == ["false"] * (HEADS - 1) + ["true"]
+    heights = "[...document.querySelectorAll('iframe')].map((f) => f.style.height)"
+    assert shown.page.evaluate(heights) == ["", ""]
+
+
+def test_the_table_follows_what_is_chosen(show: Show) -> None:
+    found = records()
+    shown = show(head_view(found, TOKENS, heads=[3]), model_view(found, TOKENS))
+    shown.frames[0].select_option("#layer", str(LAYERS - 1))
+    shown.frames[1].locator(".map").nth(LAYERS * HEADS - 1).click()
+    head, model = shown.page.locator(".glassbox-view").all()
+    assert head.locator("summary").text_content() == "The weights of layer 2, head 3 as a table"
+    expected = found[2].weights[0, 3].ravel()
+    for view in (head, model):
+        assert "layer 2, head 3" in (view.locator("caption").text_content() or "")
+        cells = [float(cell) for cell in view.locator("td").all_text_contents()]
+        assert cells == pytest.approx(expected, abs=0.006)
+
+
+def test_numbers_of_a_key_are_those_of_its_column(show: Show) -> None:
+    found = records()
+    frame = show(head_view(found, TOKENS, layer=1, heads=[2])).frame
+    frame.locator("#right text").nth(3).hover()
+    said = frame.locator(".weight").all_text_contents()
+    expected = sorted((f"{weight:.3f}" for weight in found[1].weights[0, 2, :, 3]), reverse=True)
+    assert [text.split()[-1] for text in said] == expected
+    assert (frame.locator(".readout").text_content() or "").startswith("like is attended to by")
+
+
+def test_two_models_move_together(show: Show) -> None:
+    shown = show(compare_heads(records(), records(seed=1), TOKENS, layer=0, head=1))
+    frame, page = shown.frame, shown.page
+    one, other = (frame.locator(f"#view-{number}") for number in (0, 1))
+    for chosen, follows, layer, head in ((one, other, "2", "3"), (other, one, "1", "0")):
+        chosen.locator("#layer").select_option(layer)
+        chosen.locator("#att_head").select_option(head)
+        assert follows.locator("#layer").input_value() == layer
+        assert follows.locator("#att_head").input_value() == head
+    where, _, number = (page.locator(".glassbox-difference").text_content() or "").partition(": ")
+    assert where == "Largest difference in layer 1, head 0"
+    said = frame.locator(".readout").text_content() or ""
+    assert said.startswith(f"Layer 1, head 0: largest difference {number}")
+    one.locator("#collapsed #leftText text").nth(2).hover()
+    for each in (one, other):
+        lit = each.locator("#collapsed #leftText .highlight")
+        assert lit.evaluate_all("(all) => all.map((e) => +e.style.opacity)") == [0, 0, 1, 0, 0]
+    other.locator(".expand").click()
+    for each in (one, other):
+        assert each.locator("#expanded").get_attribute("visibility") == "visible"
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert shown.is_clean()
+
+
+def test_each_of_two_models_shows_its_own_numbers(show: Show) -> None:
+    ours, theirs = records(), records(seed=1)
+    frame = show(compare_heads(ours, theirs, TOKENS, layer=1, head=2)).frame
+    for number, found in enumerate((ours, theirs)):
+        lines = frame.locator(f"#view-{number} #collapsed .attn-line-group line")
+        drawn = lines.evaluate_all("(all) => all.map((e) => +e.getAttribute('stroke-opacity'))")
+        assert drawn == pytest.approx(found[1].weights[0, 2].ravel(), abs=6e-4)
+
+
+def test_heads_of_two_models_are_switched_together(show: Show) -> None:
+    view = compare_heads(records(), records(seed=1), TOKENS, layer=0, head=1, view="head")
+    frame = show(view).frame
+    frame.locator("#view-1 [role=checkbox]").nth(3).click()
+    for number in (0, 1):
+        squares = frame.locator(f"#view-{number} [role=checkbox]").all()
+        on = [square.get_attribute("aria-checked") for square in squares]
+        assert on == ["false", "true", "false", "true"]
+    frame.locator("#view-0 #right text").nth(4).hover()
+    assert frame.locator("#view-1 line[visibility=visible]").count() == HEADS * len(TOKENS)
+
+
+def test_a_click_holds_a_token_while_the_pointer_leaves(show: Show) -> None:
+    shown = show(head_view(records(), TOKENS))
+    shown.frame.locator("#left text").nth(2).click()
+    shown.page.mouse.move(1, 1)
+    held = shown.frame.locator("line[visibility=visible][left-token-index='2']")
+    assert held.count() == HEADS * len(TOKENS)

@@ -1,0 +1,258 @@
+"""The views in a real browser: drawn, independent, as high as said, in the page's colours."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from glassbox.viz import assets, head_view, model_view, neuron_view
+from tests.viz.conftest import HOSTILE, TOKENS, VIEWS, Show, every_view, records
+
+PAPER = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
+
+#: What webviews of VS Code allow: scripts and styles that stand in the page, and no others.
+WEBVIEW = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; frame-src blob:\">"
+)
+
+#: Where pages say whether they are light or dark, and how.
+HOSTS = {
+    "site": ("html", "data-theme", "light", "dark"),
+    "JupyterLab": ("body", "data-jp-theme-light", "true", "false"),
+    "VS Code": ("body", "class", "vscode-light", "vscode-dark"),
+    "Colab": ("html", "theme", "light", "dark"),
+}
+
+
+@pytest.mark.parametrize("mode", ["linked", "inline"])
+def test_views_are_drawn_without_a_word_to_another_host(show: Show, mode: str) -> None:
+    shown = show(*every_view(), mode=mode)
+    for frame in shown.frames:
+        assert frame.locator("#vis line").count() > 20
+    assert shown.is_clean()
+
+
+def test_several_views_on_a_page_do_not_disturb_one_another(show: Show) -> None:
+    lines = "[...document.querySelectorAll('line')].map((e) => e.getAttribute('stroke-opacity'))"
+    shown = show(*every_view(), *every_view())
+    before = [frame.evaluate(lines) for frame in shown.frames]
+    shown.frames[0].select_option("#layer", "2")
+    shown.frames[2].select_option("#layer", "1")
+    after = [frame.evaluate(lines) for frame in shown.frames]
+    changed = [n for n, (was, now) in enumerate(zip(before, after, strict=True)) if was != now]
+    assert changed == [0, 2]
+    assert shown.is_clean()
+
+
+def test_scripts_wait_until_the_reader_comes_near_and_nothing_moves(show: Show) -> None:
+    asked: list[str] = []
+    gap = '<div style="height: 5000px"></div>'
+    shown = show(head_view(records(), TOKENS), before=gap, drawn=False)
+    page = shown.page
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("""() => { window.moved = 0; new PerformanceObserver((list) =>
+        list.getEntries().forEach((entry) => (window.moved += entry.value))
+      ).observe({ type: 'layout-shift', buffered: true }); }""")
+    page.wait_for_timeout(300)
+    assert not asked
+    assert shown.frame.locator("svg").count() == 0
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    shown.frame.wait_for_selector("#vis svg")
+    assert [url.rsplit("/", 1)[1] for url in asked] == [assets.SCRIPT_NAME]
+    assert page.evaluate("moved") == 0
+
+
+@pytest.mark.parametrize("width", [1400, 700, 390, 320])
+def test_frames_have_their_height_before_anything_is_drawn(show: Show, width: int) -> None:
+    shown = show(*every_view(), width=width)
+    page = shown.page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    given = page.evaluate("[...document.querySelectorAll('iframe')].map((f) => f.style.height)")
+    assert given == [""] * len(VIEWS)  # no script had to correct it
+    for frame in shown.frames:
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        assert frame.evaluate("innerHeight - document.querySelector('main').offsetHeight") <= 2
+
+
+@pytest.mark.parametrize(("tokens", "heads"), [(1, 1), (2, 16), (5, 4), (30, 12)])
+def test_nothing_that_is_drawn_is_cut_off(show: Show, tokens: int, heads: int) -> None:
+    found, names = records(tokens, layers=2, heads=heads), [f"t{i}" for i in range(tokens)]
+    views = [view(found, names) for view in (head_view, model_view, neuron_view)]
+    shown = show(*views, neuron_view(found, names, expanded=True))
+    for frame in shown.frames:
+        right, top, bottom, (left, up, width, height) = frame.evaluate("""() => {
+          const seen = [...document.querySelectorAll('svg :is(text, line, rect)')].filter((e) =>
+            getComputedStyle(e).visibility === 'visible' && e.id !== 'placeholder');
+          const boxes = seen.map((e) => e.getBBox());
+          const view = document.querySelector('#vis svg').viewBox.baseVal;
+          return [Math.max(...boxes.map((b) => b.x + b.width)),
+                  Math.min(...boxes.map((b) => b.y)),
+                  Math.max(...boxes.map((b) => b.y + b.height)),
+                  [view.x, view.y, view.width, view.height]];
+        }""")
+        assert right <= left + width + 1
+        assert top >= up - 1
+        assert bottom <= up + height + 1
+
+
+def test_a_wide_drawing_scrolls_inside_the_frame(show: Show) -> None:
+    frame = show(model_view(records(), TOKENS), width=390).frame
+    assert frame.locator(".scroller").evaluate("e => e.scrollWidth > e.clientWidth")
+    frame.locator(".map").nth(3).click()
+    detail = frame.locator("rect.detail").bounding_box()
+    seen = frame.locator(".scroller").bounding_box()
+    assert detail is not None
+    assert seen is not None
+    assert seen["x"] <= detail["x"]
+    assert detail["x"] + detail["width"] <= seen["x"] + seen["width"]
+
+
+@pytest.mark.parametrize(("place", "name", "light", "dark"), HOSTS.values(), ids=HOSTS)
+def test_views_have_the_colours_of_their_page(
+    show: Show, place: str, name: str, light: str, dark: str
+) -> None:
+    said = f'{name}="{light}"'
+    shown = show(
+        *every_view(),
+        attributes='data-content_root="./" ' + (said if place == "html" else ""),
+        body=said if place == "body" else "",
+        dark=True,  # what the page says counts for more than the system
+    )
+    assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(VIEWS)
+    shown.page.evaluate(f"document.querySelector('{place}').setAttribute('{name}', '{dark}')")
+    for frame in shown.frames:
+        frame.wait_for_function(f"{PAPER} === '{DARK}'")
+
+
+@pytest.mark.parametrize(("dark", "paper"), [(False, LIGHT), (True, DARK)])
+def test_where_the_page_says_nothing_the_system_decides(show: Show, dark: bool, paper: str) -> None:
+    attributes = 'data-content_root="./"'
+    shown = show(head_view(records(), TOKENS), attributes=attributes, dark=dark)
+    assert shown.frame.evaluate(PAPER) == paper
+
+
+def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
+    shown = show(*every_view())
+    head, model, neuron, compare, _ = shown.frames
+    head.select_option("#layer", "2")
+    head.locator("[role=checkbox]").nth(1).click()
+    model.locator(".map").nth(5).click()
+    for frame in (neuron, compare):
+        frame.locator("#att_head").first.select_option("3")
+        frame.locator(".expand").first.click()
+    shown.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    for frame in shown.frames:
+        frame.wait_for_function(f"{PAPER} === '{DARK}'")
+    assert head.locator("#layer").input_value() == "2"
+    off = head.locator("[role=checkbox][aria-checked=false]")
+    assert off.get_attribute("aria-label") == "Head 1"
+    opened = model.locator("[aria-expanded=true]")
+    assert opened.get_attribute("aria-label") == "Layer 1, head 1"
+    for frame in (neuron, compare):
+        assert frame.locator("#att_head").first.input_value() == "3"
+        assert frame.locator(".expand").first.get_attribute("aria-expanded") == "true"
+    assert shown.is_clean()
+
+
+def test_views_work_under_the_content_policy_of_a_webview(show: Show) -> None:
+    body = 'class="vscode-dark"'
+    shown = show(*every_view(), mode="inline", head=WEBVIEW, attributes="", body=body)
+    assert [frame.evaluate(PAPER) for frame in shown.frames] == [DARK] * len(VIEWS)
+    assert shown.is_clean()
+
+
+@pytest.mark.parametrize("sandbox", ["allow-scripts", "allow-scripts allow-same-origin"])
+def test_views_work_in_an_output_that_cannot_see_the_page(
+    show: Show, sandbox: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", "inline")
+    output = escape("".join(view.html() for view in every_view()))
+    frame = f'<iframe sandbox="{sandbox}" width="700" height="2500" srcdoc="{output}"></iframe>'
+    shown = show(before=frame, drawn=False)
+    for view in shown.page.frames[2:]:
+        view.frame_element().scroll_into_view_if_needed()
+        view.wait_for_selector("#vis line", state="attached")
+    assert len(shown.page.frames[2:]) == len(VIEWS)
+    assert shown.is_clean()
+
+
+def test_without_the_site_s_scripts_the_table_opens_and_says_why(show: Show) -> None:
+    shown = show(head_view(records(), TOKENS), attributes="", drawn=False)
+    shown.frame.wait_for_selector("text=Run this cell to draw the view.")
+    assert shown.page.locator("details[open] table").is_visible()
+    assert shown.is_clean()
+
+
+def test_a_notebook_server_s_scripts_are_found_below_its_base_address(show: Show) -> None:
+    config = '<script id="jupyter-config-data" type="application/json">{"baseUrl": "/"}</script>'
+    view = head_view(records(), TOKENS)
+    shown = show(view, attributes="", head=config, folder="static/glassbox")
+    assert shown.is_clean()
+
+
+def test_in_print_and_without_scripts_tables_take_the_place_of_frames(show: Show) -> None:
+    def seen(page: Page) -> tuple[bool, bool]:
+        """Return whether any frame and whether every table can be seen."""
+        frames, tables = page.locator("iframe").all(), page.locator("table").all()
+        return any(f.is_visible() for f in frames), all(t.is_visible() for t in tables)
+
+    page = show(*every_view()).page
+    assert seen(page) == (True, False)
+    page.emulate_media(media="print")
+    assert seen(page) == (False, True)
+    silent = show(*every_view(), drawn=False, java_script_enabled=False).page
+    assert seen(silent) == (False, True)
+
+
+@pytest.mark.parametrize("mode", ["linked", "inline"])
+def test_hostile_tokens_are_shown_as_text_in_their_order(show: Show, mode: str) -> None:
+    tokens, shown_as = list(HOSTILE), list(HOSTILE.values())
+    shown = show(*every_view(tokens), mode=mode)
+    for frame in shown.frames:
+        if frame.locator(".map").count():
+            frame.locator(".map").first.click()
+        texts = frame.locator("text[role=button]:visible")
+        drawn = texts.evaluate_all("""(all) => all.map((text) => ({
+          name: text.getAttribute('aria-label'), text: text.textContent,
+          title: text.parentNode.querySelector('title')?.textContent,
+          top: text.getBoundingClientRect().top }))""")[: len(tokens)]
+        names = [f"query {index}: {text}" for index, text in enumerate(shown_as)]
+        assert [each["name"] for each in drawn] == names
+        assert [each["top"] for each in drawn] == sorted(each["top"] for each in drawn)
+        for each, whole in zip(drawn, shown_as, strict=True):
+            if each["text"] != whole:  # too wide: begun here, whole on hovering
+                assert each["text"].endswith("…")
+                assert whole.startswith(each["text"][:-1])
+                assert each["title"] == whole
+        texts.first.hover()
+        assert frame.locator(".readout .token").first.text_content() == shown_as[0]
+        assert frame.locator("img, body script:not([id])").count() == 0
+    assert shown.page.locator("img:not([alt^=Attention]), script").count() == 0
+    assert shown.is_clean()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_deepest_cell_of_a_table_keeps_its_text_legible(show: Show, theme: str) -> None:
+    ink, paper = {"light": ((51,) * 3, (255,) * 3), "dark": ((216,) * 3, (18,) * 3)}[theme]
+    certain = [SimpleNamespace(weights=np.eye(5)[None, None])]
+    page = show(head_view(certain, TOKENS)).page
+    deepest, adjust = page.locator("td").first.evaluate("""(cell) =>
+      [getComputedStyle(cell).backgroundColor, getComputedStyle(cell).printColorAdjust]""")
+    *color, opacity = map(float, re.findall(r"[\d.]+", deepest))
+    cell = [opacity * c + (1 - opacity) * p for c, p in zip(color, paper, strict=True)]
+    lighter, darker = sorted((luminance(cell), luminance(ink)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+    assert adjust == "exact"
+
+
+def luminance(color: Sequence[float]) -> float:
+    parts = [c / 255 for c in color]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))

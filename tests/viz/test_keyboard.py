@@ -1,0 +1,150 @@
+"""What a mouse can do in a view, a keyboard can; and what is seen can be heard."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from glassbox.viz import head_view, model_view, neuron_view
+from tests.viz.conftest import TOKENS, Show, every_view, records, site
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
+FOCUSED = "document.activeElement.getAttribute('aria-label')"
+
+
+def violations(place: Any) -> list[str]:
+    options = {"runOnly": {"type": "tag", "values": RULES}}
+    found = Axe().run(place, options=options).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 390)])
+def test_axe_finds_nothing(show: Show, theme: str, width: int) -> None:
+    shown = show(*every_view(), attributes=site(theme), width=width)
+    for frame in shown.frames:
+        for opener in frame.locator(".expand, .map").all()[:1]:
+            assert violations(frame) == []
+            opener.click()
+        frame.locator("text[role=button]:visible").first.focus()
+        assert violations(frame) == []
+    if theme == "light":  # the page of these tests has no dark colours
+        shown.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+        assert violations(shown.page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_stands_out_from_the_paper(show: Show, theme: str) -> None:
+    for frame in show(*every_view(), attributes=site(theme)).frames:
+        ratios = frame.evaluate(r"""() => {
+          const luminance = (color) => {
+            const [r, g, b] = color.match(/[\d.]+/g).map((c) =>
+              c <= 10.31 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const paper = luminance(getComputedStyle(document.body).backgroundColor);
+          return [...document.querySelectorAll('svg text, .readout, label, strong, button')]
+            .filter((e) => !e.closest('.numbers'))
+            .map((e) => luminance(getComputedStyle(e)[e.closest('svg') ? 'fill' : 'color']))
+            .map((ink) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));
+        }""")
+        assert min(ratios) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_numbers_on_squares_are_black_or_white(show: Show, theme: str) -> None:
+    view = head_view(records(heads=12), TOKENS, heads=[0, 2, 4, 6, 8, 10])
+    frame = show(view, attributes=site(theme)).frame
+    assert frame.locator(".numbers .off").count() == 6
+    fills = "(all) => all.map((e) => getComputedStyle(e).fill)"
+    black = frame.locator(".numbers .on-light").evaluate_all(fills)
+    white = frame.locator(".numbers .on-dark").evaluate_all(fills)
+    assert set(black) == {"rgb(0, 0, 0)"}
+    assert set(white) == {"rgb(255, 255, 255)"}
+    assert len(black) + len(white) == 6
+
+
+def test_everything_that_answers_to_the_mouse_has_a_role_and_a_name(show: Show) -> None:
+    reachable = "[role][aria-label][tabindex]"
+    for frame in show(*every_view()).frames:
+        # D3 keeps the listeners that bertviz sets in a property of the element.
+        unreachable = frame.evaluate(f"""() => {{
+          const listening = (type) => [...document.querySelectorAll('#vis *')].filter((e) =>
+            e.__on?.some((listener) => listener.type === type));
+          return [
+            listening('click').length + listening('mouseover').length,
+            listening('click').filter((e) => !e.matches('{reachable}')).length,
+            listening('mouseover').filter((e) =>
+              !e.matches('{reachable}') && !e.querySelector('text{reachable}')).length,
+          ];
+        }}""")
+        assert unreachable[0] > 4
+        assert unreachable[1:] == [0, 0]
+        assert frame.locator("select:not([aria-label])").count() == 0
+
+
+def test_the_head_view_by_keyboard(show: Show) -> None:
+    shown = show(head_view(records(), TOKENS))
+    frame, keyboard = shown.frame, shown.page.keyboard
+    frame.locator("#layer").focus()
+    keyboard.press("Tab")
+    assert frame.evaluate(FOCUSED) == "Head 0"
+    keyboard.press("ArrowRight")
+    keyboard.press("Space")
+    square = frame.locator("[role=checkbox]").nth(1)
+    assert square.get_attribute("aria-checked") == "false"
+    keyboard.press("Shift+Enter")
+    squares = frame.locator("[role=checkbox]").all()
+    on = [each.get_attribute("aria-checked") for each in squares]
+    assert on == ["false", "true", "false", "false"]
+    keyboard.press("Tab")
+    keyboard.press("End")
+    assert frame.evaluate(FOCUSED) == "query 4: [SEP]"
+    assert frame.locator("line[visibility=visible][left-token-index='4']").count() == 20
+    assert (frame.locator(".readout").text_content() or "").startswith("[SEP] attends to")
+    keyboard.press("Tab")
+    keyboard.press("ArrowDown")
+    assert frame.evaluate(FOCUSED) == "key 1: time"
+    assert frame.locator("line[visibility=visible][right-token-index='1']").count() == 20
+    keyboard.press("Escape")
+    assert frame.locator("line[visibility=visible]").count() == 0
+
+
+def test_the_neuron_view_by_keyboard(show: Show) -> None:
+    shown = show(neuron_view(records(), TOKENS))
+    frame, keyboard = shown.frame, shown.page.keyboard
+    frame.locator(".expand").focus()
+    keyboard.press("Tab")
+    keyboard.press("ArrowDown")
+    assert frame.evaluate(FOCUSED) == "query 1: time"
+    keyboard.press("Tab")
+    assert frame.evaluate(FOCUSED) == "Show queries and keys"
+    keyboard.press("Enter")
+    assert frame.locator("#expanded").get_attribute("visibility") == "visible"
+    assert frame.locator(".expand").get_attribute("aria-expanded") == "true"
+    frame.locator(".expand").focus()
+    keyboard.press("Tab")
+    keyboard.press("ArrowDown")
+    assert frame.locator("#product").evaluate("e => e.style.opacity") == "1"
+    keyboard.press("Space")
+    assert frame.locator("#collapsed").get_attribute("visibility") == "visible"
+    frame.locator(".expand").press("Enter")
+    assert frame.locator("#expanded").get_attribute("visibility") == "visible"
+
+
+def test_the_model_view_by_keyboard(show: Show) -> None:
+    shown = show(model_view(records(), TOKENS))
+    frame, keyboard = shown.frame, shown.page.keyboard
+    frame.locator(".map").first.focus()
+    keyboard.press("ArrowDown")
+    keyboard.press("ArrowRight")
+    assert frame.evaluate(FOCUSED) == "Layer 1, head 1"
+    keyboard.press("Enter")
+    assert frame.locator("text.detail").text_content() == "Layer 1, Head 1"
+    keyboard.press("Tab")
+    keyboard.press("ArrowDown")
+    assert frame.evaluate(FOCUSED) == "query 1: time"
+    lit = frame.locator(".detail .attn-line-group")
+    assert lit.evaluate_all("(all) => all.map((g) => +g.style.opacity)") == [0, 1, 0, 0, 0]
+    keyboard.press("Escape")
+    assert frame.locator(".detail").count() == 0
+    assert frame.evaluate(FOCUSED) == "Layer 1, head 1"
