@@ -17,6 +17,8 @@ def command(*more: str) -> list[str]:
         f"--ServerApp.root_dir={ROOT}",
         "--LabApp.default_url=/lab/tree/chapters",
         f"--ServerApp.extra_static_paths=['{STATIC}']",
+        "--LabApp.news_url=None",  # no question about news, and no request to another host
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         *(["--allow-root"] if os.geteuid() == 0 else []),  # who is root in a container is alone
         *more,
     ]
