@@ -39,10 +39,20 @@ def layer_norm(
     Tensor
         ``(..., d_model)``.
 
+    Raises
+    ------
+    ValueError
+        If ``x``, ``weight`` and ``bias`` are not equally wide.
+
     Notes
     -----
     Ba, Kiros and Hinton (2016), equation 4. Chapter 7.
     """
+    if not x.shape[-1:] == weight.shape == bias.shape:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}, bias "
+            f"{tuple(bias.shape)}; expected (..., d_model), (d_model,), (d_model,)"
+        )
     mean = x.mean(dim=-1, keepdim=True)
     variance = x.var(dim=-1, keepdim=True, correction=0)
     return (x - mean) / torch.sqrt(variance + eps) * weight + bias

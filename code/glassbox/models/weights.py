@@ -50,7 +50,7 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     if name == "minilm":
         folder = _packaged_minilm()
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
-    elif Path(name).expanduser().is_dir():
+    elif name and Path(name).expanduser().is_dir():  # an empty path is the folder we are in
         folder = Path(name).expanduser()
     elif not name or name.startswith((".", "~", os.sep)) or name.count("/") > 1:
         raise FileNotFoundError(
