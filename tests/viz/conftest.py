@@ -96,9 +96,15 @@ class Shown:
 Show = Callable[..., Shown]
 
 
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is served as long as tests run."""
+    return tmp_path_factory.mktemp("pages")
+
+
 @pytest.fixture
 def show(
-    tmp_path: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
+    pages: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
 ) -> Show:
     """Return a function that puts views on a page, opens it and waits until they are drawn."""
 
@@ -115,11 +121,11 @@ def show(
     ) -> Shown:
         monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", mode)
         if mode == "linked":
-            assets.write(tmp_path / folder)
+            assets.write(pages / folder)
         content = before + "".join(view.html() for view in views)
         html = PAGE.format(attributes=attributes, head=head, body=body, content=content)
-        (tmp_path / "page.html").write_text(html, encoding="utf-8")
-        visited = visit(f"{serve(tmp_path)}page.html", **options)
+        (pages / "page.html").write_text(html, encoding="utf-8")
+        visited = visit(f"{serve(pages)}page.html", **options)
         page = visited.page
         frames = []
         for element in page.query_selector_all("iframe"):

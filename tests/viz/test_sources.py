@@ -102,3 +102,11 @@ def test_a_sequence_of_one_token_can_be_drawn() -> None:
     found = records(1)
     for draw in (head_view, model_view, neuron_view):
         assert "1 token" in repr(draw(found, ["[CLS]"]))
+
+
+def test_a_causal_model_is_recognised() -> None:
+    found = records()
+    assert not gather(found).is_causal
+    for each in found:
+        each.weights = np.tril(each.weights)
+    assert gather(found).is_causal

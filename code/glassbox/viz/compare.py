@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glassbox.viz import geometry, views
+from glassbox.viz import checks, geometry, views
 from glassbox.viz.maps import AttentionMaps, gather
+from glassbox.viz.static import one_head_table, table_summary
 from glassbox.viz.view import View, numbers
 
 #: Float32 rounds at 1e-7; what adds up over the layers of another processor stays below 1e-5.
@@ -55,10 +56,10 @@ def compare_heads(
         raise ValueError(f"view={view!r}; it can be 'neuron' or 'head'")
     first, second = (gather(source, vectors=view == "neuron") for source in (ours, theirs))
     _check_alike(first, second)
-    left, right = views.token_texts(first, tokens, key_tokens)
-    layers = views.check_numbers("layer", layers, first.n_layers)
-    views.check_one("layer", layer, layers)
-    views.check_one("head", head, range(first.n_heads))
+    left, right = checks.token_texts(first, tokens, key_tokens)
+    layers = checks.check_numbers("layer", layers, first.n_layers)
+    checks.check_one("layer", layer, layers)
+    checks.check_one("head", head, range(first.n_heads))
 
     differences = np.abs(first.weights - second.weights).max(axis=(2, 3))  # (layers, heads)
     largest = f"{differences.max():.{_DIFFERENCE_DIGITS}f}"
@@ -73,7 +74,7 @@ def compare_heads(
             "expandedSize": wide.as_data(),
             "expanded": False,
             "head": head,
-            "causal": views.is_causal(first),
+            "causal": first.is_causal,
         }
     else:
         drawing = geometry.head_drawing(len(left), len(right), first.n_heads)
@@ -92,7 +93,7 @@ def compare_heads(
         f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
         f"{shown}.</p>"
     ) + "".join(
-        f"<p>{escape(name)}:</p>" + views.one_head_table(maps, layer, head, left, right)
+        f"<p>{escape(name)}:</p>" + one_head_table(maps, layer, head, left, right)
         for name, maps in zip(names, (first, second), strict=True)
     )
     return View(
@@ -101,7 +102,7 @@ def compare_heads(
         f"head {head}. {said}",
         data=data,
         static=static,
-        summary=views.table_summary(layer, head),
+        summary=table_summary(layer, head),
         heights=views.heights(drawing, panels=2),
         title=title,
         said=f"{said}.",

@@ -38,6 +38,12 @@ class AttentionMaps:
     def n_heads(self) -> int:
         return int(self.weights.shape[1])
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether no query attends to a later position."""
+        q_len, k_len = self.weights.shape[2:]
+        return bool(q_len == k_len > 1 and not np.triu(self.weights, k=1).any())
+
     def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> AttentionMaps:
         """Return the maps of some layers, and of some heads, in the order given."""
 

@@ -10,13 +10,32 @@ from html import escape
 
 import numpy as np
 
-from glassbox.viz.maps import Array
+from glassbox.viz.maps import Array, AttentionMaps
 
 #: Beyond this many cells a table lists the strongest keys of each query instead of all of them.
 MOST_CELLS = 1600
 
 _QUERY_RGB = (0, 114, 178)
 _SHADE = 0.6  # the deepest shade of a cell; dark text on white and light text on black stay legible
+
+
+def table_summary(layer: int, head: int) -> str:
+    return f"The weights of layer {layer}, head {head} as a table"
+
+
+def one_head_table(
+    maps: AttentionMaps, layer: int, head: int, left: Sequence[str], right: Sequence[str]
+) -> str:
+    """Return the scrollable table of one head."""
+    caption = (
+        f"Attention weights of layer {layer}, head {head} (layers and heads count from zero). "
+        "Each row is a query position, each column a key position."
+    )
+    table = weights_table(maps.weights[layer, head], left, right, caption=caption)
+    return (
+        '<div class="glassbox-scroll" tabindex="0" role="group" '
+        f'aria-label="Weights of layer {layer}, head {head}">{table}</div>'
+    )
 
 
 def weights_table(

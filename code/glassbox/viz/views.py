@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from glassbox.viz import geometry
+from glassbox.viz.checks import check_numbers, check_one, token_texts
 from glassbox.viz.maps import AttentionMaps, gather
-from glassbox.viz.static import picture_element, weights_table
-from glassbox.viz.tokens import visible_all
+from glassbox.viz.static import one_head_table, picture_element, table_summary
 from glassbox.viz.view import View, numbers
 
 WEIGHT_DIGITS = 3
@@ -167,7 +165,7 @@ def neuron_view(
         "expanded": expanded,
         "layer": layers.index(layer),
         "head": head,
-        "causal": is_causal(maps),
+        "causal": maps.is_causal,
         "models": [model_data(maps.pick(layers))],
     }
     return View(
@@ -179,56 +177,6 @@ def neuron_view(
         heights=heights(wide if expanded else folded),
         title=title,
     )
-
-
-def token_texts(
-    maps: AttentionMaps, tokens: Sequence[str], key_tokens: Sequence[str] | None
-) -> tuple[list[str], list[str]]:
-    """Return query and key tokens as they are shown, after a check of their number."""
-    left = visible_all(tokens)
-    right = left if key_tokens is None else visible_all(key_tokens)
-    q_len, k_len = maps.weights.shape[2:]
-    for name, found, needed in (("tokens", left, q_len), ("key_tokens", right, k_len)):
-        if len(found) != needed:
-            kind = "queries" if name == "tokens" else "keys"
-            given = "tokens" if key_tokens is None else name
-            raise ValueError(
-                f"{len(found)} {given} for weights of {needed} {kind}: {given}={found[:8]}"
-                f"{' ...' if len(found) > 8 else ''}; pass one token per position, with the "
-                "special tokens the tokenizer added"
-                + (", and key_tokens for cross-attention" if q_len != k_len else "")
-            )
-    return left, right
-
-
-def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
-    """Return the layers or heads asked for, or all, after a check that they exist."""
-    if given is None:
-        return list(range(count))
-    if isinstance(given, int):
-        raise ValueError(f"{name}s={given} is one number; pass a list: {name}s=[{given}]")
-    numbers_given = [check_one(name, number, range(count)) for number in given]
-    if not numbers_given or len(set(numbers_given)) < len(numbers_given):
-        raise ValueError(f"{name}s={list(given)}: pass at least one {name}, and none twice")
-    return numbers_given
-
-
-def check_one(name: str, given: int, known: Sequence[int]) -> int:
-    """Return a layer or head number after a check that it is among those known."""
-    if given not in known:
-        raise ValueError(
-            f"there is no {name} {given}; the {name}s, counted from zero, are "
-            f"{known[0]} to {known[-1]}"
-            if list(known) == list(range(known[0], known[-1] + 1))
-            else f"{name} {given} is not among the {name}s to choose from, {list(known)}"
-        )
-    return int(given)
-
-
-def is_causal(maps: AttentionMaps) -> bool:
-    """Tell whether no query attends to a later position."""
-    q_len, k_len = maps.weights.shape[2:]
-    return q_len == k_len > 1 and not np.triu(maps.weights, k=1).any()
 
 
 def shared_data(
@@ -268,22 +216,3 @@ def extent(
     if left is not right:
         positions = f"{len(left)} query and {len(right)} key tokens"
     return f"{positions}, {len(layers)} layers × {len(heads)} heads"
-
-
-def table_summary(layer: int, head: int) -> str:
-    return f"The weights of layer {layer}, head {head} as a table"
-
-
-def one_head_table(
-    maps: AttentionMaps, layer: int, head: int, left: Sequence[str], right: Sequence[str]
-) -> str:
-    """Return the scrollable table of one head."""
-    caption = (
-        f"Attention weights of layer {layer}, head {head} (layers and heads count from zero). "
-        "Each row is a query position, each column a key position."
-    )
-    table = weights_table(maps.weights[layer, head], left, right, caption=caption)
-    return (
-        '<div class="glassbox-scroll" tabindex="0" role="group" '
-        f'aria-label="Weights of layer {layer}, head {head}">{table}</div>'
-    )

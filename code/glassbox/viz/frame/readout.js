@@ -8,11 +8,11 @@ const HINTS = {
   neuron: 'Hover a query token on the left, or move to it with Tab and arrow keys.',
 };
 
-const strongest = (weights, names, count) =>
+const strongest = (weights, names, most) =>
   weights
     .map((weight, index) => ({ weight, name: names[index] }))
     .sort((one, other) => other.weight - one.weight)
-    .slice(0, count);
+    .slice(0, most);
 
 const shownHead = () => {
   if (data.view === 'head') return state.heads.length === 1 ? state.heads[0] : null;
@@ -21,6 +21,13 @@ const shownHead = () => {
 
 // The weights from one query to all keys, or to one key from all queries.
 const along = (map, side, index) => (side === 'query' ? map[index] : map.map((row) => row[index]));
+
+// How many weights there is room for.
+const count = (withHead) => {
+  const main = document.querySelector('main');
+  const beside = main.matches('.beside:not(.expanded)') && innerWidth >= 638;
+  return beside || !(withHead || panels.length > 1) ? 6 : 4;
+};
 
 const describe = (panel, side, index) => {
   const layer = data.view === 'model' ? state.open[0] : state.layer;
@@ -31,7 +38,7 @@ const describe = (panel, side, index) => {
   const head = shownHead();
   let found;
   if (head !== null) {
-    found = strongest(along(panel.weights[layer][head], side, index), others, 6);
+    found = strongest(along(panel.weights[layer][head], side, index), others, count(false));
   } else {
     found = state.heads
       .map((each) => {
@@ -39,7 +46,7 @@ const describe = (panel, side, index) => {
         return { weight: top.weight, name: top.name, head: each };
       })
       .sort((one, other) => other.weight - one.weight)
-      .slice(0, 6);
+      .slice(0, count(true));
   }
   return { name: names[index], verb, found };
 };
