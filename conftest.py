@@ -1,12 +1,10 @@
 """How pytest runs the chapters: as a notebook does, and compared as `tools/same_output.py` says."""
 
-import os
-
 import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from tools.notebooks import surroundings
+from tools.notebooks import enter_surroundings
 from tools.same_output import Output
 
 # Drawn, not printed: each figure has numbers beside it, which are compared. nbval skips PNG itself.
@@ -34,4 +32,4 @@ def pytest_configure(config: pytest.Config) -> None:
     IPyNbFile.setup, IPyNbCell.sanitize = setup, sanitize
     RunningKernel.execute_cell_input = execute
     if config.option.nbval:
-        os.environ.update(surroundings())
+        enter_surroundings()

@@ -1,6 +1,7 @@
 """The chapters: which there are, how they are written down, and in what surroundings they run."""
 
 import hashlib
+import importlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,13 @@ def surroundings() -> dict[str, str]:
         "JUPYTER_PREFER_ENV_PATH": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
+
+
+def enter_surroundings() -> None:
+    """Take them on for this process and the kernels it starts."""
+    os.environ.update(surroundings())
+    # Matplotlib lists the machine's fonts once, and would announce it in the first cell.
+    importlib.import_module("matplotlib.font_manager")
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:

@@ -1,6 +1,5 @@
 """Run chapters again and keep their outputs: `refresh.py 04` one, `refresh.py all` every one."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -10,7 +9,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from tools.notebooks import CHAPTERS, normalise, notebooks, surroundings, write
+from tools.notebooks import CHAPTERS, enter_surroundings, normalise, notebooks, surroundings, write
 
 CELL_SECONDS = 600
 
@@ -55,7 +54,7 @@ def refresh(path: Path) -> None:
 
 
 def main(which: str) -> None:
-    os.environ.update(surroundings())
+    enter_surroundings()
     for path in chosen(which):
         start = time.perf_counter()
         print(f"Running {path.name} ...", end=" ", flush=True)
