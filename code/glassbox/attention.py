@@ -9,7 +9,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassbox.masks import check_mask
+from glassbox.checks import (
+    check_additive_weights,
+    check_attention_inputs,
+    check_heads,
+    check_mask,
+    check_same_width,
+)
 
 #: Whoever is looking now (see ``record``): every attention calls them with its tensors.
 observers: ContextVar[tuple[Callable[..., None], ...]] = ContextVar("observers", default=())
@@ -71,13 +77,14 @@ def masked_softmax(
     -----
     Vaswani et al. (2017), equation 1. Chapter 4, equation ``eq-weights``.
     """
-    exact = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
+    precision = torch.promote_types(scores.dtype, torch.float32)
     if mask is None:
-        return exact.softmax(dim=-1).to(scores.dtype)
+        return scores.softmax(dim=-1, dtype=precision).to(scores.dtype)
+    # A row of -inf alone would be 0/0: an empty row keeps its scores, not its weights.
     empty = ~mask.any(dim=-1, keepdim=True)
-    # A row of -inf alone is 0/0. Empty rows keep their scores, and lose their weights afterwards.
-    exact = exact.masked_fill(~(mask | empty), -math.inf)
-    return exact.softmax(dim=-1).masked_fill(empty, 0.0).to(scores.dtype)
+    scores = scores.masked_fill(~(mask | empty), -math.inf)
+    weights = scores.softmax(dim=-1, dtype=precision).masked_fill(empty, 0.0)
+    return weights.to(scores.dtype)
 
 
 def scaled_dot_product_attention(
@@ -128,18 +135,14 @@ def scaled_dot_product_attention(
     return weights @ value, weights
 
 
-def additive_attention(
+def additive_scores(
     query: Float[Tensor, "*batch q_len d_query"],
     key: Float[Tensor, "*batch k_len d_key"],
-    value: Float[Tensor, "*batch k_len d_v"],
     query_weight: Float[Tensor, "d_hidden d_query"],
     key_weight: Float[Tensor, "d_hidden d_key"],
     score_weight: Float[Tensor, " d_hidden"],
-    mask: Bool[Tensor, "..."] | None = None,
-) -> tuple[Float[Tensor, "*batch q_len d_v"], Float[Tensor, "*batch q_len k_len"]]:
-    r"""Attention with a small network in place of the dot product.
-
-    .. math:: s_{ij} = v^\top \tanh(W q_i + U k_j)
+) -> Float[Tensor, "*batch q_len k_len"]:
+    r"""Score every query against every key with a small network: :math:`v^\top \tanh(Wq_i + Uk_j)`.
 
     Queries and keys need not be equally wide here. The hidden layer exists once for every pair of
     positions, so memory is larger by a factor of ``d_hidden`` than with dot products.
@@ -150,12 +153,48 @@ def additive_attention(
         ``(..., q_len, d_query)``; the decoder's states in the original.
     key : Tensor
         ``(..., k_len, d_key)``; the encoder's states in the original.
-    value : Tensor
-        ``(..., k_len, d_v)``.
     query_weight, key_weight : Tensor
         :math:`W`, ``(d_hidden, d_query)``, and :math:`U`, ``(d_hidden, d_key)``.
     score_weight : Tensor
         :math:`v`, ``(d_hidden,)``.
+
+    Returns
+    -------
+    Tensor
+        ``(..., q_len, k_len)``: row *i* holds the scores of query *i*.
+
+    Raises
+    ------
+    ValueError
+        If the weights do not fit the queries, the keys or one another.
+
+    Notes
+    -----
+    Bahdanau, Cho and Bengio (2015), appendix A.1.2. Chapter 4, equation ``eq-additive``.
+    """
+    check_additive_weights(query, key, query_weight, key_weight, score_weight)
+    query, key = query @ query_weight.mT, key @ key_weight.mT
+    hidden = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # one for every pair
+    return hidden @ score_weight
+
+
+def additive_attention(
+    query: Float[Tensor, "*batch q_len d_query"],
+    key: Float[Tensor, "*batch k_len d_key"],
+    value: Float[Tensor, "*batch k_len d_v"],
+    query_weight: Float[Tensor, "d_hidden d_query"],
+    key_weight: Float[Tensor, "d_hidden d_key"],
+    score_weight: Float[Tensor, " d_hidden"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> tuple[Float[Tensor, "*batch q_len d_v"], Float[Tensor, "*batch q_len k_len"]]:
+    r"""Attention with the scores of a small network in place of dot products.
+
+    Parameters
+    ----------
+    query, key, query_weight, key_weight, score_weight : Tensor
+        As for :func:`additive_scores`.
+    value : Tensor
+        ``(..., k_len, d_v)``.
     mask : Tensor, optional
         Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend.
 
@@ -174,82 +213,12 @@ def additive_attention(
 
     Notes
     -----
-    Bahdanau, Cho and Bengio (2015), appendix A.1.2. Chapter 4, equation ``eq-additive``.
+    Bahdanau, Cho and Bengio (2015), section 3.1. Chapter 4, equation ``eq-additive``.
     """
     check_attention_inputs(query, key, value, mask)
-    if score_weight.dim() != 1:
-        raise ValueError(
-            f"score_weight has shape {tuple(score_weight.shape)}; expected one axis, (d_hidden,)"
-        )
-    for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
-        if weight.shape != (score_weight.numel(), tensor.size(-1)):
-            raise ValueError(
-                f"{name}_weight has shape {tuple(weight.shape)}; expected "
-                f"({score_weight.numel()}, {tensor.size(-1)}): as many rows as score_weight has "
-                f"entries, as many columns as the {name} is wide"
-            )
-    query, key = query @ query_weight.mT, key @ key_weight.mT  # (..., length, d_hidden)
-    hidden = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # every pair of positions
-    weights = masked_softmax(hidden @ score_weight, mask)
+    scores = additive_scores(query, key, query_weight, key_weight, score_weight)
+    weights = masked_softmax(scores, mask)
     return weights @ value, weights
-
-
-def check_same_width(query: Tensor, key: Tensor) -> None:
-    """Refuse queries and keys that have no dot product.
-
-    Raises
-    ------
-    ValueError
-        If their last axes differ, naming both.
-    """
-    if query.size(-1) != key.size(-1):
-        raise ValueError(
-            f"a query of width {query.size(-1)} has no dot product with a key of width "
-            f"{key.size(-1)}: project both to one width d_k first"
-        )
-
-
-def check_attention_inputs(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> None:
-    """Refuse queries, keys, values and masks that do not belong together.
-
-    Raises
-    ------
-    ValueError
-        If shapes, dtypes or devices do not fit, naming both.
-    TypeError
-        If the inputs are not floating-point or the mask is not boolean.
-    """
-    shapes = (
-        f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}; expected "
-        "(..., q_len, d_k), (..., k_len, d_k), (..., k_len, d_v)"
-    )
-    if min(query.dim(), key.dim(), value.dim()) < 2:
-        raise ValueError(f"each input needs a length and a width: {shapes}")
-    if key.size(-2) != value.size(-2):
-        raise ValueError(
-            f"keys and values come in pairs, but there are {key.size(-2)} keys and "
-            f"{value.size(-2)} values: {shapes}"
-        )
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(f"the axes before the last two differ: {shapes}")
-    if 0 in (*query.shape[-2:], *key.shape[-2:], *value.shape[-2:]):
-        raise ValueError(f"nothing to attend with: an axis is empty: {shapes}")
-    for what in ("dtype", "device"):
-        kinds = [getattr(tensor, what) for tensor in (query, key, value)]
-        if len(set(kinds)) > 1:
-            raise ValueError(
-                f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
-                f"Bring them together with .to({kinds[0]!r})"
-            )
-    if not query.is_floating_point():
-        raise TypeError(
-            f"query, key and value are {query.dtype}; expected floating-point numbers, such as "
-            "torch.float32: turn them into these with .float()"
-        )
-    if mask is not None:
-        check_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
 
 
 class MultiHeadAttention(nn.Module):
@@ -366,20 +335,3 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             scores_shape = (query.size(0), self.n_heads, query.size(1), key.size(1))
             check_mask(mask, scores_shape, query.device)
-
-
-def check_heads(d_model: int, n_heads: int) -> None:
-    """Refuse a width that cannot be shared out evenly among the heads.
-
-    Raises
-    ------
-    ValueError
-        If ``n_heads`` is less than 1 or does not divide ``d_model``.
-    """
-    if n_heads < 1 or d_model < 1:
-        raise ValueError(f"d_model={d_model} and n_heads={n_heads}: both must be at least 1")
-    if d_model % n_heads:
-        raise ValueError(
-            f"d_model={d_model} does not divide into n_heads={n_heads} heads: "
-            f"choose n_heads among the divisors of {d_model}"
-        )

@@ -86,34 +86,3 @@ def padding_mask(
             "For a single sequence add the batch axis: token_ids[None]"
         )
     return (token_ids != pad_id)[:, None, None, :]
-
-
-def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
-    """Refuse a mask that is not boolean, does not broadcast to the scores or is elsewhere.
-
-    Raises
-    ------
-    TypeError
-        If ``mask`` is not a boolean tensor.
-    ValueError
-        If its shape does not broadcast to ``scores_shape``, or it is on another device.
-    """
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(
-            f"mask is {given}; expected torch.bool, True where a query may attend to a key. "
-            "Turn a mask of ones and zeros into one with mask.bool(), "
-            "and one of 0 and -inf with mask == 0"
-        )
-    sizes = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
-    if mask.dim() > len(scores_shape) or any(size not in (1, full) for size, full in sizes):
-        raise ValueError(
-            f"mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
-            f"{tuple(scores_shape)}, (..., q_len, k_len). A mask of keys, (batch, k_len), needs "
-            "two more axes: mask[:, None, None, :]"
-        )
-    if mask.device != device:
-        raise ValueError(
-            f"mask is on {mask.device}, the queries are on {device}: "
-            f"move it there with mask.to('{device}')"
-        )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassbox.attention import check_heads
+from glassbox.checks import check_heads
 from glassbox.layers import ACTIVATIONS, EncoderLayer, LayerNorm
 
 
