@@ -5,7 +5,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -122,9 +122,9 @@ def is_local(url: str) -> bool:
     )
 
 
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Open]:
-    """Return a function that opens pages which cannot reach any other host."""
+@contextmanager
+def pages_of(browser: Browser) -> Iterator[Open]:
+    """Give a function that opens pages which cannot reach any other host; close them at the end."""
     with ExitStack() as stack:
 
         def visit(
@@ -156,6 +156,13 @@ def visit(browser: Browser) -> Iterator[Open]:
                 seen.page.goto(url)
             return seen
 
+        yield visit
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Return a function that opens pages which cannot reach any other host."""
+    with pages_of(browser) as visit:
         yield visit
 
 

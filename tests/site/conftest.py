@@ -1,0 +1,99 @@
+"""The built site, its pages, and a browser that has one of them open."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, Frame, Page
+
+from tests.conftest import Open, Visit, pages_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+
+
+def pages() -> list[str]:
+    """Return the address of every page, from the table of contents, below the site's root."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
+    return [f"{name}.html" for name in (toc["root"], *files, "search")]
+
+
+def chapters() -> list[str]:
+    """Return the addresses of the chapters."""
+    return [page for page in pages() if page.removeprefix("chapters/")[0].isdigit()]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test for every page, chapter, width and colour mode it asks for."""
+    values: dict[str, list[Any]] = {
+        "any_page": pages(),
+        "chapter": chapters(),
+        "width": [1400, 390],
+        "dark": [False, True],
+    }
+    for name in metafunc.fixturenames:
+        if name in values:
+            ids = ["light", "dark"] if name == "dark" else None
+            metafunc.parametrize(name, values[name], ids=ids)
+
+
+@pytest.fixture(scope="session")
+def site(serve: Callable[[Path], str]) -> str:
+    """The URL of the built site, served on this machine."""
+    if not (SITE / "index.html").is_file():
+        pytest.fail(f"there is no site in {SITE}: build it with make book", pytrace=False)
+    return serve(SITE)
+
+
+def reading(visit: Open, url: str, **options: Any) -> Visit:
+    """Open a page as a reader would, and note warnings and what was not answered."""
+    seen = visit(**options)
+
+    def complain(wrong: object, what: str) -> None:
+        if wrong:
+            seen.problems.append(what)
+
+    seen.page.on("requestfailed", lambda sent: complain(True, f"no answer: {sent.url}"))
+    seen.page.on("response", lambda got: complain(not got.ok, f"{got.status} {got.url}"))
+    seen.page.on("console", lambda line: complain(line.type == "warning", line.text))
+    seen.page.goto(url, wait_until="load")
+    return seen
+
+
+@pytest.fixture
+def read(site: str, visit: Open) -> Callable[..., Visit]:
+    """Return a function that opens a page for one test, to do with it what it likes."""
+    return lambda page, **options: reading(visit, f"{site}{page}", **options)
+
+
+@pytest.fixture(scope="session")
+def look(site: str, browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Return a function that opens a page once for all tests that look and touch nothing.
+
+    Its attention views are drawn.
+    """
+    with pages_of(browser) as visit:
+
+        @cache
+        def look(page: str, width: int = 1400, dark: bool = False) -> Visit:
+            seen = reading(visit, f"{site}{page}", width=width, dark=dark)
+            open_views(seen.page)
+            return seen
+
+        yield look
+
+
+def open_views(page: Page) -> list[Frame]:
+    """Scroll to each attention view, wait until it is drawn, and return their frames."""
+    frames = []
+    for element in page.query_selector_all(".glassbox-view iframe"):
+        element.scroll_into_view_if_needed()
+        frame = element.content_frame()
+        assert frame is not None
+        frame.wait_for_selector("#vis svg")
+        frames.append(frame)
+    return frames

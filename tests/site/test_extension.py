@@ -1,0 +1,123 @@
+"""The parts of the extension that builds the site, each by itself."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docutils.utils.math import MathError
+
+from glassbox_site.drawings import inline_svg
+from glassbox_site.mathematics import to_mathml
+from glassbox_site.numbers import chapter_number
+from glassbox_site.slim import keep_rules
+from glassbox_site.versions import pins
+from tests.site.conftest import ROOT
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+FORMULAS = [
+    r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V",
+    r"\begin{aligned} Q &= X W_Q \\ K &= X W_K \end{aligned}",
+    r"\begin{bmatrix} 1 & 0 \\ \vdots & \ddots \end{bmatrix}",
+    r"M_{ij} = \begin{cases} 0 & \text{if } j \le i \\ -\infty & \text{otherwise} \end{cases}",
+    r"\sum_{j=1}^{n} \alpha_{ij} = 1, \quad \mathrm{Var}[\hat{y}], \quad \mathbb{R}^{n \times d_k}",
+    r"\lVert x \rVert_2 \iff \{1, \dots, n\}, \quad \underbrace{QK^\top}_{\text{scores}}",
+    r"\begin{align} a &= b \\ c &= d \end{align}",
+]
+
+
+@pytest.mark.parametrize("latex", FORMULAS)
+@pytest.mark.parametrize("block", [False, True])
+def test_formula_becomes_mathml_without_a_trace_of_latex(latex, block):
+    mathml = to_mathml(latex, block=block)
+    assert mathml.startswith("<math")
+    assert "\\" not in mathml
+    assert "merror" not in mathml
+    assert ('display="block"' in mathml) == block
+
+
+def test_query_key_and_value_have_their_colours_in_a_formula():
+    assert re.findall(r'class="(gb-\w+)">(\w)<', to_mathml("QK + V + X")) == [
+        ("gb-query", "Q"),
+        ("gb-key", "K"),
+        ("gb-value", "V"),
+    ]
+
+
+def test_unknown_command_is_named():
+    with pytest.raises(MathError, match="nosuchthing"):
+        to_mathml(r"\nosuchthing x")
+
+
+def test_chapter_is_numbered_by_its_file():
+    assert chapter_number("chapters/04_scaled_dot_product") == 4
+    assert chapter_number("chapters/12_efficiency_and_scale") == 12
+    assert chapter_number("chapters/notation") is None
+    assert chapter_number("intro") is None
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+ width="72pt" height="36pt" viewBox="0 0 72 36"><defs><clipPath id="p1"/></defs>
+ <g clip-path="url(#p1)"><use xlink:href="#p1" style="fill: #333333; stroke: #0072b2"/></g></svg>"""
+
+
+def test_drawing_has_ids_of_its_own_and_the_colour_of_the_text():
+    svg = inline_svg(SVG, "d7-", "A map")
+    assert 'id="d7-p1"' in svg
+    assert "url(#d7-p1)" in svg
+    assert 'href="#d7-p1"' in svg
+    assert "fill: currentColor; stroke: #0072b2" in svg
+    assert 'role="img" aria-label="A map"' in svg
+    assert "width: 96px" in svg
+
+
+def test_drawing_with_links_is_no_single_image():
+    linked = SVG.replace("<g ", '<a href="x.html"><g ').replace("</g>", "</g></a>")
+    assert 'role="group"' in inline_svg(linked, "d1-", "A map")
+
+
+def test_style_sheet_in_a_drawing_is_refused():
+    with pytest.raises(ValueError, match="whole page"):
+        inline_svg(SVG.replace("<defs>", "<style>rect { fill: red }</style><defs>"), "d1-", "x")
+
+
+def test_style_rules_stay_when_their_classes_occur():
+    css = (
+        '@charset "UTF-8";.used{a:b}.used,.unused{c:d}@media print{.unused{e:f}p.used>a{g:h}}'
+        "@keyframes k{from{i:j}}p:not(.unused){k:l}@font-face{font-family:Icons}"
+    )
+    assert keep_rules(css, {"used"}) == (
+        '@charset "UTF-8";.used{a:b}.used{c:d}@media print{p.used>a{g:h}}'
+        "@keyframes k{from{i:j}}p:not(.unused){k:l}"
+    )
+
+
+def test_style_sheet_with_an_open_brace_is_refused():
+    with pytest.raises(ValueError, match="brace"):
+        keep_rules(".a{b:c", {"a"})
+
+
+def test_versions_are_those_of_the_requirements():
+    found = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    assert found["torch"].startswith("2.")
+    assert {"jupyter-book", "ziamath", "transformers"} <= found.keys()
+
+
+@pytest.mark.parametrize(
+    "name", sorted(p.stem for p in (ROOT / "images").glob("*.py") if p.stem != "drawing")
+)
+def test_diagram_is_what_its_script_draws(name, tmp_path):
+    for part in (ROOT / "images").glob("*.py"):
+        (tmp_path / "images").mkdir(exist_ok=True)
+        (tmp_path / "images" / part.name).write_bytes(part.read_bytes())
+    (tmp_path / "_toc.yml").write_bytes((ROOT / "_toc.yml").read_bytes())
+    script = tmp_path / "images" / f"{name}.py"
+    subprocess.run([sys.executable, str(script)], check=True, cwd=tmp_path, timeout=120)
+    drawn = (tmp_path / "images" / f"{name}.svg").read_text(encoding="utf-8")
+    committed = Path(ROOT, "images", f"{name}.svg").read_text(encoding="utf-8")
+    again = f"draw it again: python images/{name}.py"
+    assert NUMBER.sub("#", drawn) == NUMBER.sub("#", committed), again
+    # A model's numbers differ in the last place from one processor to the next.
+    numbers = [[float(n) for n in NUMBER.findall(text)] for text in (drawn, committed)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.1), again

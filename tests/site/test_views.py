@@ -1,0 +1,43 @@
+"""The attention views of the built pages answer to their reader."""
+
+from tests.site.conftest import open_views
+
+LINES = "[...document.querySelectorAll('#vis svg *')].map(l => l.outerHTML).join()"
+TOKENS = "#vis svg text[role=button]:visible"
+
+
+def test_every_view_is_drawn(look, chapter, width, dark):
+    frames = look(chapter, width=width, dark=dark).page.frames[1:]
+    assert frames
+    for frame in frames:
+        assert frame.locator("#vis svg > *").count() > 0
+        assert frame.locator("#vis svg text").count() > 4
+        box = frame.locator("#vis svg").first.bounding_box()
+        assert box is not None
+        assert box["width"] > 100
+
+
+def test_choosing_a_layer_draws_another(read, chapter):
+    for frame in open_views(read(chapter).page):
+        layers = frame.locator("select").first
+        before = frame.evaluate(LINES)
+        options = layers.locator("option").count()
+        assert options > 1
+        layers.select_option(index=options - 1)
+        frame.wait_for_function(f"before => {LINES} !== before", arg=before)
+
+
+def test_hovering_a_token_says_its_weights(read, chapter):
+    for frame in open_views(read(chapter).page):
+        before = frame.locator("body").inner_text()
+        frame.locator(TOKENS).nth(1).hover()
+        frame.wait_for_function("before => document.body.innerText !== before", arg=before)
+
+
+def test_frames_follow_the_colour_mode_of_the_page(read, chapter):
+    page = read(chapter).page
+    frame = open_views(page)[0]
+    frame.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    page.locator(".theme-switch-button").first.click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    frame.wait_for_function("document.documentElement.dataset.theme === 'dark'")
