@@ -139,7 +139,7 @@ def picture_element(weights: Array, layers: Sequence[int], heads: Sequence[int])
         f"(columns, {_span(heads)}); in each map {q_len} queries downwards and {k_len} keys to "
         "the right, deeper where the weight is larger."
     )
-    return f'<img alt="{alternative}" src="data:image/png;base64,{data}">'
+    return f'<img width="720" alt="{alternative}" src="data:image/png;base64,{data}">'
 
 
 def _span(numbers: Sequence[int]) -> str:

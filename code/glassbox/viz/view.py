@@ -17,6 +17,10 @@ from glassbox.viz import assets
 SCRIPTS_VARIABLE = "GLASSBOX_VIEW_SCRIPTS"
 
 
+#: Notebooks take the triangle away, and the style sheet too where an output is not trusted.
+_SUMMARY = "display:list-item;list-style:inside disclosure-closed;cursor:pointer"
+
+
 @dataclass(frozen=True, repr=False)
 class View:
     """An attention view that a notebook, or anything else that shows HTML, can display.
@@ -65,7 +69,7 @@ class View:
             f'<iframe loading="lazy" title="{escape(name)}" '
             f'style="--glassbox-height:{wide};--glassbox-height-narrow:{narrow}" '
             f"srcdoc='{_attribute(self._document(name))}'></iframe>"
-            f'<details><summary style="display:list-item">{escape(self.summary)}</summary>'
+            f'<details><summary style="{_SUMMARY}">{escape(self.summary)}</summary>'
             f"{self.static}</details></div>"
         )
 
