@@ -44,5 +44,5 @@ def test_a_notebook_gets_it_highlighted():
 
 
 def test_what_is_not_written_in_python_is_refused():
-    with pytest.raises(TypeError, match="len.* has no Python source"):
+    with pytest.raises(TypeError, match=r"len.* has no Python source"):
         Source(len)

@@ -14,7 +14,7 @@ _MARKERS = "os^Dv"  # series differ by more than their colour
 
 
 def line_charts(
-    x: Sequence[float],
+    x: Sequence[int | float],
     panels: Mapping[str, Mapping[str, Any]],
     *,
     x_label: str,
@@ -24,7 +24,7 @@ def line_charts(
 
     Parameters
     ----------
-    x : sequence of float
+    x : sequence of numbers
         Positions of the points, the same for all lines; each is a tick.
     panels : mapping of str to mapping of str to values
         Quantity (the vertical axis) to series (the legend) to one value per point. All panels
