@@ -4,6 +4,7 @@ Two steps run side by side, because two cores are what the smallest machine has.
 what passed, with counts, and what was skipped and why. `check.py STEP ...` runs only those named.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,7 @@ class Step:
         result = subprocess.run(
             [sys.executable, *self.command],
             cwd=ROOT,
+            env={"OMP_NUM_THREADS": "1"} | os.environ,  # a core each: threads would only wait
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
