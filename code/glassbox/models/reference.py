@@ -70,9 +70,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     for name, module in attentions.items():
         for part in ("query", "key", "value"):
             hooks.append(getattr(module, part).register_forward_hook(keep_projection(name, part)))
-        hooks.append(
-            module.register_forward_hook(keep_attention(name, module.num_attention_heads))
-        )
+        hooks.append(module.register_forward_hook(keep_attention(name, module.num_attention_heads)))
     try:
         yield tape
     finally:
