@@ -15,7 +15,7 @@ FAINT_LETTERS = """() => {
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
     const paper = light(getComputedStyle(document.body).backgroundColor);
-    return [...document.querySelectorAll('.gb-drawing text:not([id] *)')].filter((text) => {
+    return [...document.querySelectorAll('.gb-drawing text:not(svg [id] *)')].filter((text) => {
         const [low, high] = [light(getComputedStyle(text).fill), paper].sort((a, b) => a - b);
         return (high + 0.05) / (low + 0.05) < 4.5;
     }).map((text) => text.textContent);
@@ -61,3 +61,9 @@ def test_axe_would_find_a_fault_in_a_frame(read, chapter):
 def test_letters_in_diagrams_stand_out_from_the_page(look, any_page, dark):
     # axe passes over letters in SVG.
     assert look(any_page, width=1400, dark=dark).page.evaluate(FAINT_LETTERS) == []
+
+
+def test_faint_letters_in_a_diagram_would_be_found(read, dark):
+    page = read("intro.html", dark=dark).page
+    page.add_style_tag(content=".gb-drawing text { fill: #777 !important; }")
+    assert "feed-forward network" in page.evaluate(FAINT_LETTERS)

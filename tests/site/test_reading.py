@@ -1,7 +1,5 @@
 """What a reader does with a page: look a term up, unfold, answer, search, print."""
 
-from tests.site.conftest import open_views
-
 TERM = "a:has(> .std-term)"
 
 
@@ -87,14 +85,25 @@ def test_what_scrolls_sideways_can_be_reached_with_the_keyboard(read, chapter):
 
 def test_paper_shows_what_is_folded_and_no_buttons(read, chapter):
     page = read(chapter).page
-    open_views(page)
     page.emulate_media(media="print")
     solution = page.locator("details.solution").first.locator(".cell").first.bounding_box()
     assert solution is not None
     assert solution["height"] > 10
     assert not page.locator(".bd-sidebar-primary").is_visible()
     assert not page.locator(".copybtn").first.is_visible()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_paper_is_white_and_its_letters_dark_in_either_mode(read, chapter):
+    colours = """() => ['body', 'h1', 'p', 'pre', 'pre .n', '.exercise', 'figcaption', 'math'].map(
+        (place) => getComputedStyle(document.querySelector(`.bd-article ${place}`) ?? document.body)
+    ).map(style => [style.color, style.backgroundColor])"""
+    printed = []
+    for dark in (False, True):
+        page = read(chapter, dark=dark).page
+        page.emulate_media(media="print")
+        printed.append(page.evaluate(colours))
+    assert printed[0] == printed[1]
+    assert printed[0][0][1] == "rgb(255, 255, 255)"
 
 
 def test_numbers_follow_the_file_name_of_the_chapter(read, chapter):
