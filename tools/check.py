@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -19,6 +20,7 @@ from tools.notebooks import ROOT, notebooks
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 AT_ONCE = 2
+SKIPPED = re.compile(r"^(?:SKIPPED \[(\d+)\] \S+:|XFAIL) (.+)$", re.MULTILINE)
 COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b")
 
 
@@ -34,7 +36,7 @@ class Step:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
-    reasons: list[str] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)  # for skipping, and how often
     over: Event = field(default_factory=Event)
 
     def run(self) -> str:
@@ -62,7 +64,8 @@ class Step:
             self.passed = counts.get("passed", 0)
             self.failed = sum(counts.get(word, 0) for word in ("failed", "error", "errors"))
             self.skipped = counts.get("skipped", 0) + counts.get("xfailed", 0)
-            self.reasons = [line for line in lines if line.startswith(("SKIPPED", "XFAIL"))]
+            for number, reason in SKIPPED.findall(output):
+                self.reasons[reason] += int(number or 1)
         elif not status:
             self.passed = 1
         if status and not self.failed:  # a crash, or no test found
@@ -124,8 +127,9 @@ def main(names: list[str]) -> int:
         list(pool.map(perform, steps.values(), repeat(steps)))
     took = time.perf_counter() - start
     print(f"\n=== All of it, in {took:.0f} s", *(s.line() for s in steps.values()), sep="\n")
-    if reasons := sorted({reason for step in steps.values() for reason in step.reasons}):
-        print("Skipped:", *reasons, sep="\n  ")
+    reasons = sum((step.reasons for step in steps.values()), Counter[str]())
+    for reason, number in reasons.items():
+        print(f"{number} skipped: {reason}")
     passed, failed, skipped = (
         sum(getattr(step, kind) for step in steps.values())
         for kind in ("passed", "failed", "skipped")

@@ -1,5 +1,7 @@
 """Recording the reference takes the reference's own tensors, and leaves no trace."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -7,7 +9,7 @@ from transformers import BertConfig, BertModel
 
 from glassbox.models.reference import record_reference
 
-SIZES = {
+SIZES: dict[str, Any] = {
     "vocab_size": 50,
     "hidden_size": 12,
     "num_hidden_layers": 2,

@@ -30,8 +30,11 @@ def test_counts_are_read_from_the_summary(command, output, status, counts) -> No
 
 def test_reasons_for_skipping_are_kept() -> None:
     step = Step("name", "what", PYTEST)
-    step.count("SKIPPED [2] tests/x.py:1: no Chromium found\n1 passed, 2 skipped in 1s", 0)
-    assert step.reasons == ["SKIPPED [2] tests/x.py:1: no Chromium found"]
+    shown = (
+        "SKIPPED [2] x.py:1: no Chromium\nSKIPPED [1] x.py:9: no Chromium\nXFAIL x.py::a - later"
+    )
+    step.count(f"{shown}\n1 passed, 3 skipped, 1 xfailed in 1s", 0)
+    assert step.reasons == {"no Chromium": 3, "x.py::a - later": 1}
 
 
 def let_there_be(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:

@@ -1,5 +1,7 @@
 """Line charts draw the numbers they are given, and refuse those that do not fit."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from glassbox.viz import line_charts
 
 X = [4, 16, 64]
-PANELS = {
+PANELS: dict[str, dict[str, Any]] = {
     "size": {"plain": torch.tensor([1.0, 2.0, 3.0]), "scaled": [1.0, 1.0, 1.0]},
     "slope": {"plain": [0.5, 0.2, 0.1], "scaled": [0.5, 0.5, 0.5]},
 }
