@@ -77,8 +77,15 @@ def enter(file: str, caption: str, toc: Path) -> None:
         parts.insert(places[0] if places else len(parts), part)
     part["chapters"] = sorted([*part["chapters"], {"file": file}], key=lambda entry: entry["file"])
     comments = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
-    body = yaml.safe_dump(contents, sort_keys=False, allow_unicode=True)
+    body = yaml.dump(contents, Dumper=Indented, sort_keys=False, allow_unicode=True)
     toc.write_text(comments + body, encoding="utf-8")
+
+
+class Indented(yaml.SafeDumper):
+    """Writes lists as the file has them, further in than what they belong to."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
 
 
 def main() -> None:

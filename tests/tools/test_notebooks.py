@@ -129,7 +129,9 @@ def test_new_chapters_stand_in_their_part_and_in_their_order(book: Path) -> None
         *("intro", "notation", "01_architecture"),
         *("04_dot_product", "05_multi_head_attention", "glossary"),
     ]
-    assert (book / "_toc.yml").read_text().startswith("# The order of the book.\n")
+    text = (book / "_toc.yml").read_text()
+    assert text.startswith("# The order of the book.\n")
+    assert "\n  - caption: Back matter\n    chapters:\n      - file: chapters/glossary\n" in text
 
 
 def test_a_new_chapter_has_its_title_and_its_own_labels(book: Path) -> None:
