@@ -30,9 +30,9 @@ def attend_with_heads(query=(2, 5, 8), key=None, value=None, mask=None):
 
 
 def attend_additively(query_weight=(3, 8), key_weight=(3, 8), score_weight=(3,), **options):
-    query, key = zeros(2, 5, 8), zeros(2, 7, 8)
+    query, key = options.get("query", zeros(2, 5, 8)), options.get("key", zeros(2, 7, 8))
     weights = zeros(*query_weight), zeros(*key_weight), zeros(*score_weight)
-    return additive_attention(query, options.get("key", key), key, *weights)
+    return additive_attention(query, key, zeros(2, 7, 8), *weights)
 
 
 # What is tried: (the attempt, the error, what its message must hold).
@@ -95,6 +95,16 @@ SHAPES = {
         ["(2, 5, 0)", "an axis is empty"],
     ),
     "values of no width": (lambda: attend(value=(2, 7, 0)), ValueError, ["(2, 7, 0)", "empty"]),
+    "additive queries of no width": (
+        lambda: attend_additively(query=zeros(2, 5, 0)),
+        ValueError,
+        ["(2, 5, 0)", "an axis is empty"],
+    ),
+    "additive keys of no width": (
+        lambda: attend_additively(key=zeros(2, 7, 0)),
+        ValueError,
+        ["(2, 7, 0)", "an axis is empty"],
+    ),
     "a width the attention was not built for": (
         lambda: attend_with_heads(query=(2, 5, 6)),
         ValueError,
@@ -175,7 +185,7 @@ KINDS = {
     "single and double precision": (
         lambda: attend(key=zeros(2, 7, 8, dtype=torch.float64)),
         ValueError,
-        ["dtype", "torch.float32, torch.float64", ".to(torch.float32)"],
+        ["dtype", "torch.float32, torch.float64", "key.to(query)"],
     ),
     "whole numbers": (
         lambda: attend(*(zeros(2, 5, 8, dtype=torch.int64) for _ in range(3))),
@@ -190,7 +200,7 @@ KINDS = {
     "queries elsewhere": (
         lambda: attend(query=zeros(2, 5, 8, device="meta")),
         ValueError,
-        ["device", "meta, cpu, cpu", ".to(device(type='meta'))"],
+        ["device", "meta, cpu, cpu", "key.to(query)"],
     ),
     "inputs elsewhere than the weights": (
         lambda: attend_with_heads(query=zeros(2, 5, 8, device="meta")),

@@ -29,14 +29,14 @@ def check_attention_inputs(
         )
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         raise ValueError(f"the axes before the last two differ: {shapes}")
-    if 0 in (*query.shape[-2:], *key.shape[-2:], *value.shape[-2:]):
+    if 0 in (*query.shape[-2:], *key.shape[-2:], value.size(-1)):
         raise ValueError(f"nothing to attend with: an axis is empty: {shapes}")
     for what in ("dtype", "device"):
         kinds = [getattr(tensor, what) for tensor in (query, key, value)]
         if len(set(kinds)) > 1:
             raise ValueError(
                 f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
-                f"Bring them together with .to({kinds[0]!r})"
+                "Bring them together with key.to(query) and value.to(query)"
             )
     if not query.is_floating_point():
         raise TypeError(
