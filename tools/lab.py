@@ -1,5 +1,6 @@
 """Open the chapters in JupyterLab: trusted, and with the scripts their attention views load."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,11 @@ from glassbox.viz import assets
 from tools.notebooks import ROOT, notebooks
 
 STATIC = ROOT / ".venv" / "share" / "glassbox" / "static"
+SETTINGS = ROOT / ".venv" / "etc" / "jupyter" / "labconfig" / "default_setting_overrides.json"
+#: No questions about news, and no request to another host.
+QUIET = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
 
 
 def command(*more: str) -> list[str]:
@@ -17,8 +23,6 @@ def command(*more: str) -> list[str]:
         f"--ServerApp.root_dir={ROOT}",
         "--LabApp.default_url=/lab/tree/chapters",
         f"--ServerApp.extra_static_paths=['{STATIC}']",
-        "--LabApp.news_url=None",  # no question about news, and no request to another host
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         *(["--allow-root"] if os.geteuid() == 0 else []),  # who is root in a container is alone
         *more,
     ]
@@ -27,6 +31,8 @@ def command(*more: str) -> list[str]:
 def prepare() -> None:
     """Write the scripts that frames in committed outputs look for, and trust those outputs."""
     assets.write(STATIC / "glassbox")
+    SETTINGS.parent.mkdir(parents=True, exist_ok=True)
+    SETTINGS.write_text(json.dumps(QUIET))
     trust = [sys.executable, "-m", "jupyter", "trust", *map(str, notebooks())]
     subprocess.run(trust, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
