@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch import nn
 
 from glassbox import (
     MultiHeadAttention,
@@ -336,8 +335,11 @@ def test_the_annotations_are_executed_in_tests(attempt):
     assert type(caught.value).__name__ == "TypeCheckError"
 
 
-def test_a_module_that_fits_is_not_refused():
-    assert isinstance(MultiHeadAttention(8, 8), nn.Module)
-    assert attend()[1].shape == (2, 5, 7)
-    assert attend_with_heads(mask=torch.ones(2, 1, 1, 5).bool()).shape == (2, 5, 8)
+@pytest.mark.usefixtures("as_a_reader")
+def test_the_smallest_that_fits_is_not_refused():
+    assert MultiHeadAttention(1, 1)(zeros(1, 1, 1)).shape == (1, 1, 1)
+    assert Encoder(TransformerConfig(1, 1, 1, 1, dropout=0.0))(zeros(1, 1, 1)).shape == (1, 1, 1)
+    assert attend((1, 1), (1, 1), (1, 1), torch.tensor(True))[1].shape == (1, 1)
     assert attend_additively()[1].shape == (2, 5, 7)
+    assert causal_mask(1).shape == (1, 1)
+    assert padding_mask(torch.ones(1, 1, dtype=torch.int64), 1).shape == (1, 1, 1, 1)

@@ -297,9 +297,11 @@ def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
         BertConfig.from_reference(entries)
 
 
-def test_the_longest_text_and_the_last_word_are_allowed():
+def test_the_longest_text_the_last_word_and_the_smallest_model_are_allowed():
     assert call(torch.full((1, 12), 49)).shape == (1, 12, 16)
     assert call(torch.zeros(1, 1, dtype=torch.int32)).shape == (1, 1, 16)
+    smallest = BertConfig(1, 1, 1, 1, vocab_size=1, max_len=1, n_token_types=1)
+    assert Bert(smallest)(torch.zeros(1, 1, dtype=torch.int64)).shape == (1, 1, 1)
 
 
 def test_bert_base_refuses_513_tokens():
