@@ -47,15 +47,16 @@ def records(
     *,
     layers: int = LAYERS,
     heads: int = HEADS,
+    d_k: int = D_K,
     seed: int = 0,
 ) -> list[Any]:
     """Return records as `glassbox.record` keeps them, of random queries and keys."""
     random = np.random.default_rng(seed)
     found = []
     for _ in range(layers):
-        query = 2 * random.normal(size=(1, heads, q_len, D_K))
-        key = 2 * random.normal(size=(1, heads, k_len or q_len, D_K))
-        weights = softmax(query @ key.swapaxes(-1, -2) / np.sqrt(D_K))
+        query = 2 * random.normal(size=(1, heads, q_len, d_k))
+        key = 2 * random.normal(size=(1, heads, k_len or q_len, d_k))
+        weights = softmax(query @ key.swapaxes(-1, -2) / np.sqrt(d_k))
         found.append(SimpleNamespace(query=query, key=key, weights=weights))
     return found
 

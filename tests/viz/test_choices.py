@@ -1,9 +1,11 @@
 """What a reader can choose in a view, and what follows from it."""
 
+from itertools import pairwise
+
 import pytest
 
 from glassbox.viz import compare_heads, head_view, model_view, neuron_view
-from tests.viz.conftest import HEADS, LAYERS, TOKENS, Show, records
+from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, Show, records
 
 
 def test_layers_and_heads_left_out_keep_their_numbers(show: Show) -> None:
@@ -89,6 +91,67 @@ def test_two_models_move_together(show: Show) -> None:
         assert each.locator("#expanded").get_attribute("visibility") == "visible"
     assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert shown.is_clean()
+
+
+def test_the_expanded_view_always_shows_a_computation(show: Show) -> None:
+    lit = "(all) => all.map((e) => +e.style.opacity)"
+    shown = show(compare_heads(records(), records(seed=1), TOKENS))
+    frame = shown.frame
+    frame.locator(".expand").first.click()
+
+    def chosen() -> list[list[float]]:
+        return [
+            frame.locator(f"#view-{i} #expanded #leftText .highlight").evaluate_all(lit)
+            for i in (0, 1)
+        ]
+
+    first, third = [[float(index == which) for index in range(5)] for which in (0, 2)]
+    assert chosen() == [first, first]
+    said = frame.locator(".readout").text_content() or ""
+    assert "[CLS] attends to" in said
+    frame.locator("#view-0 #expanded #leftText text").nth(2).hover()
+    shown.page.mouse.move(1, 1)
+    assert chosen() == [third, third]
+    frame.locator("#att_head").first.select_option("3")
+    assert chosen() == [third, third]
+    assert "flies attends to" in (frame.locator(".readout").text_content() or "")
+    for number in (0, 1):
+        place = frame.locator(f"#view-{number} #placeholder")
+        assert place.evaluate("e => e.style.opacity") == "0"
+    frame.locator(".expand").first.click()
+    lines = frame.locator("#view-0 #collapsed .attn-line-group").evaluate_all(lit)
+    assert lines == [1] * 5
+    assert "attends" not in (frame.locator(".readout").text_content() or "")
+
+
+def test_columns_of_the_neuron_view_are_what_their_headings_say(show: Show) -> None:
+    found = records()
+    frame = show(neuron_view(found, TOKENS, layer=1, head=2, expanded=True)).frame
+    heads = frame.locator("#heading text:not(#placeholder)")
+    assert [text.strip() for text in heads.all_text_contents()] == [
+        "Query q", "Key k", "q × k (elementwise)", "q·k / √8", "Softmax",
+    ]  # fmt: skip
+    assert "divided by √8" in (frame.locator(".legend").text_content() or "")
+    read = "(all) => all.map((e) => +e.dataset.value)"
+    scores = frame.locator("#dotproducts rect").evaluate_all(read)
+    query, key = found[1].query[0, 2].round(2), found[1].key[0, 2].round(2)
+    assert scores == pytest.approx(query[0] @ key.T / D_K**0.5, abs=1e-6)
+    products = frame.locator("#product .element").evaluate_all(read)
+    assert products == pytest.approx((query[0] * key).ravel(), abs=1e-6)
+    shades = frame.locator("#expanded #rightText .highlight")
+    seen = shades.evaluate_all("(all) => all.map((e) => +e.style.opacity)")
+    assert seen == pytest.approx(found[1].weights[0, 2, 0], abs=6e-4)
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_headings_of_the_neuron_view_keep_clear_of_one_another(show: Show, width: int) -> None:
+    view = neuron_view(records(d_k=128), TOKENS, expanded=True)
+    frame = show(view, width=width).frame
+    boxes = frame.locator("#heading text:not(#placeholder)").evaluate_all(
+        "(all) => all.map((e) => e.getBBox()).map(({x, width}) => [x, x + width])"
+    )
+    gaps = [right[0] - left[1] for left, right in pairwise(boxes)]
+    assert min(gaps) > 3
 
 
 def test_each_of_two_models_shows_its_own_numbers(show: Show) -> None:

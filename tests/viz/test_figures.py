@@ -66,14 +66,39 @@ def test_queries_go_down_and_keys_go_right() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_the_first_query_is_on_top_in_every_map(count: int) -> None:
     figure = attention_maps([WEIGHTS] * count, TOKENS, titles=[f"head {i}" for i in range(count)])
-    assert len(figure.axes) == count
-    for ax in figure.axes:
+    *maps, _ = figure.axes  # the last is the bar of colours
+    assert len(maps) == count
+    for ax in maps:
         assert ax.get_ylim() == (5, 0)
 
 
 def test_maps_that_are_compared_share_one_colour_scale() -> None:
     figure = attention_maps([WEIGHTS, WEIGHTS / 2], TOKENS, titles=["all", "half"])
-    assert {ax.collections[0].get_clim() for ax in figure.axes} == {(0.0, 1.0)}
+    assert {ax.collections[0].get_clim() for ax in figure.axes[:2]} == {(0.0, 1.0)}
+
+
+@pytest.mark.parametrize("vmax", [1.0, 0.5])
+def test_maps_without_numbers_say_what_their_colours_mean(vmax: float) -> None:
+    several = attention_maps([WEIGHTS] * 3, TOKENS, titles=["a", "b", "c"], vmax=vmax)
+    alone = one_map(annotate=False, vmax=vmax)
+    for figure, maps in ((several, 3), (alone, 1)):
+        [bar] = drawn(figure).axes[maps:]
+        assert [label.get_text() for label in bar.get_xticklabels()] == ["0", f"{vmax:g}"]
+        assert bar.collections[-1].get_clim() == (0.0, vmax)
+        assert len(svg(figure)) < 45_000
+
+
+def test_maps_with_numbers_need_no_bar_of_colours() -> None:
+    assert len(one_map().axes) == 1
+    assert len(attention_maps([WEIGHTS] * 2, TOKENS, titles=["a", "b"], annotate=True).axes) == 2
+
+
+def test_numbers_that_do_not_fit_give_way_to_a_bar_of_colours() -> None:
+    found = records(12)[0].weights[0]
+    names = [f"t{i}" for i in range(12)]
+    figure = attention_maps(list(found[:2]), names, titles=["a", "b"], annotate=True)
+    assert not [text for ax in figure.axes[:2] for text in ax.texts]
+    assert len(figure.axes) == 3
 
 
 def test_tensors_with_gradients_can_be_drawn() -> None:
@@ -121,12 +146,20 @@ def test_numbers_stand_out_from_their_cells(weight: float) -> None:
 
 def test_text_is_legible_on_a_screen_of_360_pixels() -> None:
     two = attention_maps([WEIGHTS, WEIGHTS], TOKENS, titles=["a", "b"])
-    for figure in (one_map(), two):
-        pixels_per_point = 360 / (72 * figure.get_figwidth())
-        sizes = [
-            float(text.get_fontsize()) for ax in drawn(figure).axes for text in ax.get_yticklabels()
-        ]
-        assert min(sizes) * pixels_per_point >= 9
+    numbered = attention_maps([WEIGHTS, WEIGHTS], TOKENS, titles=["a", "b"], annotate=True)
+    for figure in (one_map(), one_map(annotate=False), two, numbered):
+        column = 360 - 2 * 16  # what the page's margins leave
+        pixels_per_point = column / float(re.findall(r'width="([\d.]+)pt"', svg(figure))[0])
+        sizes = re.findall(r"font-size: ([\d.]+)px", svg(figure))
+        assert len(sizes) > 10
+        assert min(map(float, sizes)) * pixels_per_point >= 9.8
+
+
+def test_numbers_keep_clear_of_one_another() -> None:
+    figure = drawn(attention_maps([WEIGHTS] * 2, TOKENS, titles=["a", "b"], annotate=True))
+    for ax in figure.axes:
+        widest = max(text.get_window_extent().width for text in ax.texts)
+        assert widest < 0.95 * ax.bbox.width / len(TOKENS)
 
 
 def test_hostile_tokens_are_text() -> None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from glassbox.viz import assets, head_view, model_view, neuron_view
-from tests.viz.conftest import HOSTILE, TOKENS, VIEWS, Show, every_view, records
+from tests.viz.conftest import HOSTILE, TOKENS, VIEWS, Show, every_view, records, site
 
 PAPER = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
@@ -100,18 +100,6 @@ def test_nothing_that_is_drawn_is_cut_off(show: Show, tokens: int, heads: int) -
         assert right <= left + width + 1
         assert top >= up - 1
         assert bottom <= up + height + 1
-
-
-def test_a_wide_drawing_scrolls_inside_the_frame(show: Show) -> None:
-    frame = show(model_view(records(), TOKENS), width=390).frame
-    assert frame.locator(".scroller").evaluate("e => e.scrollWidth > e.clientWidth")
-    frame.locator(".map").nth(3).click()
-    detail = frame.locator("rect.detail").bounding_box()
-    seen = frame.locator(".scroller").bounding_box()
-    assert detail is not None
-    assert seen is not None
-    assert seen["x"] <= detail["x"]
-    assert detail["x"] + detail["width"] <= seen["x"] + seen["width"]
 
 
 @pytest.mark.parametrize(("place", "name", "light", "dark"), HOSTS.values(), ids=HOSTS)
@@ -236,6 +224,22 @@ def test_hostile_tokens_are_shown_as_text_in_their_order(show: Show, mode: str) 
         assert frame.locator("img, body script:not([id])").count() == 0
     assert shown.page.locator("img:not([alt^=Attention]), script").count() == 0
     assert shown.is_clean()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_weak_lines_are_strengthened_on_dark_in_their_order(show: Show, name: str) -> None:
+    drawn = """[...document.querySelectorAll('line[stroke-opacity]')].map((e) =>
+      [+e.getAttribute('stroke-opacity'), +getComputedStyle(e).strokeOpacity])"""
+    frame = show(VIEWS[name](TOKENS), attributes=site("dark")).frame
+    given, seen = np.array(sorted(frame.evaluate(drawn))).T
+    weak = (given > 0) & (given < 0.1)
+    assert weak.any()
+    assert (seen[weak] > 2 * given[weak]).all()
+    assert (np.diff(seen) >= -1e-3).all()
+    assert seen.max() <= 1
+    frame = show(VIEWS[name](TOKENS)).frame
+    given, seen = np.array(frame.evaluate(drawn)).T
+    assert seen == pytest.approx(given, abs=1e-3)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -81,6 +81,7 @@ def test_a_notebook_gets_html_and_text(draw: Any) -> None:
     assert set(bundle) == {"text/html", "text/plain"}
     assert "5 tokens, 3 layers × 4 heads" in bundle["text/plain"]
     assert "object at 0x" not in bundle["text/plain"]
+    assert max(map(len, bundle["text/plain"].splitlines())) <= 79
 
 
 @each_view
@@ -88,6 +89,7 @@ def test_the_frame_has_a_title_and_the_page_no_ids_to_clash(draw: Any) -> None:
     tags = parse(draw(records(), TOKENS).html())
     [frame] = [attrs for tag, attrs in tags.found if tag == "iframe"]
     assert "3 layers × 4 heads" in (frame["title"] or "")
+    assert "\n" not in (frame["title"] or "")
     assert not [attrs for _, attrs in tags.found if "id" in attrs]
 
 

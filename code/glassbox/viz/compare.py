@@ -99,7 +99,7 @@ def compare_heads(
     return View(
         text=f"{names[0]} and {names[1]}, "
         f"{views.extent(left, right, layers, range(first.n_heads))}, first layer {layer}, "
-        f"head {head}. {said}",
+        f"head {head}",
         data=data,
         static=static,
         summary=table_summary(layer, head),

@@ -13,7 +13,10 @@ _GAP = 16  # between two drawings
 _CONTROLS = 44  # the row of choices above a drawing, with the space below it
 _NAME = 24  # the row that says whose drawing it is
 _UNDER = 14  # below a drawing: room for a scroll bar
-_READOUT = 68  # the lines that say the numbers, with the space above them
+# The lines that say the numbers, with the space above them: in a wide column, for one drawing and
+# for two in a narrow one.
+_READOUT, _NARROW_READOUT, _NARROW_READOUT_OF_TWO = 68, 88, 108
+_LEGEND, _NARROW_LEGEND = 48, 128  # what the columns of the expanded neuron view show
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Drawing:
     top: float = 0.0  # what is left out above
     beside: bool = False  # narrow enough for a wide column to have the numbers beside it
     controls: bool = True
+    legend: bool = False
 
     def as_data(self) -> list[float]:
         return [self.width, self.height, self.smallest, self.largest, self.top]
@@ -50,7 +54,7 @@ def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing
     """Size of the neuron view, folded (tokens and lines) or expanded (queries and keys too)."""
     rows = 26 * max(q_len, k_len)
     if expanded:
-        return Drawing(1004.0, 42.0 + rows + 4, 0.65)
+        return Drawing(1004.0, 42.0 + rows + 4, 0.64, legend=True)
     return Drawing(415.0, rows + 10.0, 0.74, top=36.0, beside=True)  # no headings above the columns
 
 
@@ -67,5 +71,10 @@ def frame_height(drawing: Drawing, *, panels: int = 1, narrow: bool = False) -> 
     fluid = drawing.height / drawing.width / columns
     drawn = f"clamp({smallest:.2f}px,{fluid:.5f}*(100cqw - {padding}px),{largest:.2f}px)"
     row = _CONTROLS * drawing.controls + _NAME * (panels > 1) + _UNDER
-    readout = 0 if drawing.beside and panels == 1 and not narrow else _READOUT
-    return f"calc({rows}*{drawn} + {rows * row + (rows - 1) * _GAP + readout + _PADDING}px)"
+    if narrow:
+        said = _NARROW_READOUT if panels == 1 else _NARROW_READOUT_OF_TWO
+    else:
+        said = 0 if drawing.beside and panels == 1 else _READOUT
+    if drawing.legend:
+        said += _NARROW_LEGEND if narrow else _LEGEND
+    return f"calc({rows}*{drawn} + {rows * row + (rows - 1) * _GAP + said + _PADDING}px)"

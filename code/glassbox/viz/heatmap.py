@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from glassbox.viz.style import FIGURE_WIDTH, WEIGHTS_COLORMAP, text_color_on
 from glassbox.viz.tokens import visible_all
 
-_SMALLEST_NUMBER = 6.5  # points
+_SMALLEST_NUMBER = 7.5  # points
+_PANEL = 0.52  # of the width of a figure: labels of two maps stay above 10 pixels on telephones
+_SHADES = 24  # steps of the colour bar: smooth to the eye, and a few shapes to the file
 _MOST_VECTOR_CELLS = 64 * 64  # cells beyond which a picture is smaller than shapes
 
 
@@ -44,7 +46,8 @@ def attention_map(
     vmax : float
         The weight of the deepest colour. Keep it the same where maps are compared.
     annotate : bool
-        Write each weight into its cell (left out where cells are too small for it).
+        Write each weight into its cell (left out where cells are too small for it). A new figure
+        without numbers has a bar of its colours from 0 to ``vmax`` below the map.
 
     Returns
     -------
@@ -66,7 +69,12 @@ def attention_map(
         )
     if ax is None:
         side = FIGURE_WIDTH * len(rows) / max(len(columns), len(rows))
-        ax = plt.subplots(figsize=(FIGURE_WIDTH, max(side, 1.6)))[1]
+        fig, ax = plt.subplots(figsize=(FIGURE_WIDTH, max(side, 1.6)))
+        attention_map(
+            matrix, query_tokens, key_tokens, title=title, ax=ax, vmax=vmax, annotate=False
+        )
+        _make_readable(fig, {ax: matrix}, vmax, annotate)
+        return ax
 
     ax.pcolormesh(
         matrix,
@@ -83,7 +91,8 @@ def attention_map(
     if title is not None:
         ax.set_title(title)
     if annotate:
-        _write_numbers(ax, matrix, vmax)
+        # The layout comes later: tokens and labels will take a little of the axes.
+        _write_numbers(ax, matrix, vmax, width=0.9 * ax.bbox.width)
     return ax
 
 
@@ -103,7 +112,7 @@ def attention_maps(
     ----------
     weights : sequence of arrays or tensors, each of shape (q_len, k_len)
     query_tokens, key_tokens, vmax, annotate
-        As for :func:`attention_map`.
+        As for :func:`attention_map`; without numbers, one bar of colours stands below all maps.
     titles : sequence of str
         One per map.
     columns : int
@@ -118,18 +127,25 @@ def attention_maps(
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")
     columns = min(columns, len(weights))
     rows = -(-len(weights) // columns)
-    side = FIGURE_WIDTH if columns == 1 else 0.65 * FIGURE_WIDTH  # two remain legible at 360 pixels
+    side = FIGURE_WIDTH * (1.0 if columns == 1 else _PANEL)
     fig, axes = plt.subplots(
-        rows, columns, figsize=(side * columns, side * rows), squeeze=False, sharey=True
+        rows,
+        columns,
+        figsize=(side * columns, 1.4 * side * rows),  # enough: what is left over is closed up
+        squeeze=False,
+        sharey=True,
+        layout="compressed",
     )
-    for ax, matrix, title in zip(axes.flat, weights, titles, strict=False):
+    maps = {ax: _matrix(matrix) for ax, matrix in zip(axes.flat, weights, strict=False)}
+    for (ax, matrix), title in zip(maps.items(), titles, strict=True):
         attention_map(
-            matrix, query_tokens, key_tokens, title=title, ax=ax, vmax=vmax, annotate=annotate
+            matrix, query_tokens, key_tokens, title=title, ax=ax, vmax=vmax, annotate=False
         )
         if ax not in axes[:, 0]:
             ax.set_ylabel("")
     for ax in axes.flat[len(weights) :]:
         ax.remove()
+    _make_readable(fig, maps, vmax, annotate)
     return fig
 
 
@@ -160,13 +176,36 @@ def _name_positions(ax: Axes, rows: list[str], columns: list[str]) -> None:
     ax.set_ylabel("query position")
 
 
-def _write_numbers(ax: Axes, matrix: np.ndarray, vmax: float) -> None:
-    # Four digits take about 2.2 times their size; tokens and labels take a quarter of the axes.
-    cell = 0.75 * 72 * ax.bbox.width / ax.figure.dpi / max(matrix.shape)
-    size = min(10.0, cell / 2.3)
+def _make_readable(fig: Figure, maps: dict[Axes, np.ndarray], vmax: float, annotate: bool) -> None:
+    """Write the weights into the cells; where they do not fit, say what the colours mean."""
+    if annotate:
+        fig.draw_without_rendering()  # lays out: cells have their size
+        written = [_write_numbers(ax, matrix, vmax, ax.bbox.width) for ax, matrix in maps.items()]
+        if all(written):
+            return
+    bar = fig.colorbar(
+        next(iter(maps)).collections[0],
+        ax=list(maps),
+        location="bottom",
+        boundaries=np.linspace(0, vmax, _SHADES + 1),
+        ticks=[0, vmax],
+        format="%g",
+        shrink=0.6,
+        aspect=30,
+    )
+    plt.setp(bar.ax.collections, edgecolor="face", linewidth=0.4)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+
+
+def _write_numbers(ax: Axes, matrix: np.ndarray, vmax: float, width: float) -> bool:
+    """Write each weight into its cell, and return whether there is room for it."""
+    cell = 72 * width / ax.figure.dpi / max(matrix.shape)
+    size = min(10.0, cell / 2.5)  # four digits take about 2.2 times their size
     if size < _SMALLEST_NUMBER:
-        return
+        return False
     look: dict[str, Any] = {"ha": "center", "va": "center", "size": round(size, 1)}
     for (query, key), weight in np.ndenumerate(matrix):
         color = text_color_on(WEIGHTS_COLORMAP(min(weight / vmax, 1.0)))
         ax.text(key + 0.5, query + 0.5, f"{weight:.2f}", color=color, **look)
+    return True

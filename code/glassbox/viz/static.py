@@ -33,7 +33,7 @@ def one_head_table(
     )
     table = weights_table(maps.weights[layer, head], left, right, caption=caption)
     return (
-        '<div class="glassbox-scroll" tabindex="0" role="group" '
+        '<div class="glassbox-scroll" tabindex="0" role="region" '
         f'aria-label="Weights of layer {layer}, head {head}">{table}</div>'
     )
 
@@ -61,7 +61,7 @@ def weights_table(
     )
     return (
         f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr><th scope=col>query ↓ key →</th>{head}</tr></thead>"
+        f"<thead><tr><th scope=col>query&nbsp;↓ key&nbsp;→</th>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
 

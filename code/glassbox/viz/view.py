@@ -28,7 +28,7 @@ class View:
     Attributes
     ----------
     text : str
-        What the view shows, in one line, for frontends without HTML.
+        What the view shows, in one line: the frame's name, and all that there is without HTML.
     data : dict
         What the scripts draw; see ``frame/draw.js``.
     static : str
@@ -40,7 +40,7 @@ class View:
     title : str or None
         Shown above the view, and part of the frame's name for screen readers.
     said : str or None
-        A sentence between title and frame.
+        A sentence between title and frame; a line of its own without HTML.
     """
 
     text: str
@@ -52,10 +52,10 @@ class View:
     said: str | None = None
 
     def __repr__(self) -> str:
-        return self.text
+        return "\n".join(filter(None, (self.text, self.said)))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": self.text}
+        return {"text/html": self.html(), "text/plain": repr(self)}
 
     def html(self) -> str:
         """Return the HTML of the view: style, title, frame, and the same without scripts."""

@@ -57,8 +57,9 @@ const rove = (targets, columns) => {
 };
 
 // Tokens: focus does what hovering does, and holds while the pointer goes elsewhere.
-// `column` is a list of {group, side, index}; `leaves` gives the element bertviz watches for leaving.
-const operateTokens = (panel, column, leaves, tell) => {
+// `column` is a list of {group, side, index}; `leaves` gives the element bertviz watches for leaving,
+// and `kept` the number of the token that is shown while none is pointed at, if there is one.
+const operateTokens = (panel, column, leaves, tell, kept = () => -1) => {
   const texts = column.map(({ group }) => group.querySelector('text'));
   column.forEach(({ group, side, index }, position) => {
     const text = texts[position];
@@ -77,8 +78,8 @@ const operateTokens = (panel, column, leaves, tell) => {
   });
   new Set(column.map(({ group }) => leaves(group))).forEach((place) =>
     place.addEventListener('mouseleave', () => {
-      const held = texts.indexOf(document.activeElement);
-      if (held >= 0) fire(texts[held], 'mouseover');
+      const held = texts[texts.indexOf(document.activeElement)] ?? texts[kept()];
+      if (held) fire(held, 'mouseover');
       else tell('out', panel);
     }),
   );
@@ -117,6 +118,7 @@ const adaptHead = (panel, tell) => {
 // bertviz keeps to itself which heads are on; it lightens the colour of those that are off.
 const markSquares = (panel) => {
   const numbers = panel.root.querySelectorAll('.numbers text');
+  strengthen(panel);
   state.heads = [];
   panel.squares.forEach((square, head) => {
     const color = d3.schemeCategory10[head % 10];
@@ -141,11 +143,21 @@ const adaptNeuron = (panel, tell) => {
       icon.setAttribute('aria-hidden', 'true'); // the button above does the same, with a name
       icon.addEventListener('click', () => tell('expand', panel, part === 'collapsed'));
     });
-    operateTokens(panel, column, (group) => group, tell);
+    const kept = () => (part === 'expanded' && state.expanded ? state.query : -1);
+    operateTokens(panel, column, (group) => group, tell, kept);
     column.forEach(({ group }) => operateIcon(group, part));
   }
+  nameScores(panel);
   shortenAll(panel, '#leftText text', 92);
   shortenAll(panel, '#rightText text', 106);
+};
+
+// bertviz divides the scores it draws by √d_k, and heads them with the product alone.
+const nameScores = (panel) => {
+  const [, , products, scores] = panel.root.querySelectorAll('#heading text');
+  products.setAttribute('x', +products.getAttribute('x') - 26); // makes room
+  d3.select(scores).attr('x', +scores.getAttribute('x') + 16).attr('text-anchor', 'middle');
+  scores.textContent = `q·k / ${divisor()}`;
 };
 
 // The sign beside a token shows while its token does, and only then can it be reached.
@@ -198,6 +210,7 @@ const adaptDetail = (panel, tell) => {
   if (!state.open) return;
   openMap(panel).setAttribute('aria-expanded', 'true');
   showDetail(panel);
+  strengthen(panel);
   shortenAll(panel, '.detail .token', 76);
   const column = tokenGroups(panel, 'g.detail > g:has(.token)', 'query').slice(0, data.left.length);
   operateTokens(panel, column, (group) => group, tell);

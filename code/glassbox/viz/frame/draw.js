@@ -9,6 +9,7 @@ const state = {
   heads: data.view === 'head' ? data.heads : null, // those switched on in the head view
   open: null, // [layer, head] of the enlarged thumbnail of the model view
   expanded: Boolean(data.expanded),
+  query: 0, // the one whose computation the expanded neuron view shows
 };
 
 // One drawing. Numbers that a second model shares with the first are sent once.
@@ -39,6 +40,7 @@ const layout = () => {
   for (const panel of panels) {
     panel.controls = element('div', { class: 'controls' });
     panel.scroller = element('div', { class: 'scroller' }, element('div', { id: 'vis' }));
+    panel.scroller.addEventListener('scroll', () => markEdges(panel));
     panel.root = element('section', { class: 'panel', id: panel.id });
     if (panel.name) {
       panel.root.setAttribute('aria-label', panel.name);
@@ -48,7 +50,7 @@ const layout = () => {
     panel.root.append(panel.scroller);
     drawings.append(panel.root);
   }
-  const main = element('main', { class: data.view }, drawings, readout);
+  const main = element('main', { class: data.view }, drawings, ...legend(), readout);
   if (panels.length > 1) main.classList.add('two');
   else if (data.beside) main.classList.add('beside');
   main.style.setProperty('--natural', `${data.size[0] * data.size[3]}px`);
@@ -103,6 +105,14 @@ const nameLayers = (panel) => {
   for (const option of select(panel, 'layer').options) option.text = data.layers[option.value];
 };
 
+// Weak lines, which a light page shows as pale, would drown in a dark one.
+const strengthen = ({ root }) => {
+  if (theme.current() !== 'dark') return;
+  root.querySelectorAll('line[stroke-opacity]').forEach((line) => {
+    line.style.strokeOpacity = line.getAttribute('stroke-opacity') ** 0.6;
+  });
+};
+
 // Fits a drawing into its column, within the scales at which it is legible.
 const fit = (panel) => {
   const svg = panel.scroller.querySelector('svg');
@@ -115,6 +125,20 @@ const fit = (panel) => {
   svg.style.height = `${height * scale}px`;
   panel.scroller.style.height = `${height * scale + 14}px`;
   panel.root.style.setProperty('--scale', scale);
+  const wide = panel.scroller.scrollWidth > panel.scroller.clientWidth + 1;
+  const label = `Drawing${panel.name ? `, ${panel.name}` : ''}: scrolls sideways`;
+  panel.scroller.classList.toggle('wide', wide);
+  for (const [name, value] of [['tabindex', 0], ['role', 'region'], ['aria-label', label]]) {
+    if (wide) panel.scroller.setAttribute(name, value);
+    else panel.scroller.removeAttribute(name);
+  }
+  markEdges(panel);
+};
+
+const markEdges = ({ scroller }) => {
+  const after = scroller.scrollWidth - scroller.clientWidth - scroller.scrollLeft;
+  scroller.style.setProperty('--before', scroller.scrollLeft > 1 ? '32px' : '0px');
+  scroller.style.setProperty('--after', after > 1 ? '32px' : '0px');
 };
 
 // The frame is as high as its content, where its page can be reached.

@@ -8,11 +8,10 @@ const HINTS = {
   neuron: 'Hover a query token on the left, or move to it with Tab and arrow keys.',
 };
 
-const strongest = (weights, names, most) =>
+const strongest = (weights, names) =>
   weights
     .map((weight, index) => ({ weight, name: names[index] }))
-    .sort((one, other) => other.weight - one.weight)
-    .slice(0, most);
+    .sort((one, other) => other.weight - one.weight);
 
 const shownHead = () => {
   if (data.view === 'head') return state.heads.length === 1 ? state.heads[0] : null;
@@ -22,12 +21,26 @@ const shownHead = () => {
 // The weights from one query to all keys, or to one key from all queries.
 const along = (map, side, index) => (side === 'query' ? map[index] : map.map((row) => row[index]));
 
-// How many weights there is room for.
-const count = (withHead) => {
-  const main = document.querySelector('main');
-  const beside = main.matches('.beside:not(.expanded)') && innerWidth >= 638;
-  return beside || !(withHead || panels.length > 1) ? 6 : 4;
-};
+const SIDEWAYS = 'Scroll sideways to see all. ';
+
+// bertviz multiplies q and k entry by entry, divides their sum by √d_k, and shades the keys.
+const divisor = () => `√${panels[0].queries[0][0][0].length}`;
+const legend = () =>
+  data.view === 'neuron'
+    ? [
+        element(
+          'p',
+          { class: 'legend' },
+          element('span', { class: 'sideways' }, SIDEWAYS),
+          `Blue is positive, orange negative, deeper is larger. q · k / ${divisor()}, the sum of a row of ` +
+            `products divided by ${divisor()}, is the score; the shade behind a key is its weight, ` +
+            'after the softmax.',
+        ),
+      ]
+    : [];
+
+// More than any frame has room for.
+const MOST = 24;
 
 const describe = (panel, side, index) => {
   const layer = data.view === 'model' ? state.open[0] : state.layer;
@@ -38,15 +51,14 @@ const describe = (panel, side, index) => {
   const head = shownHead();
   let found;
   if (head !== null) {
-    found = strongest(along(panel.weights[layer][head], side, index), others, count(false));
+    found = strongest(along(panel.weights[layer][head], side, index), others);
   } else {
     found = state.heads
       .map((each) => {
-        const [top] = strongest(along(panel.weights[layer][each], side, index), others, 1);
+        const [top] = strongest(along(panel.weights[layer][each], side, index), others);
         return { weight: top.weight, name: top.name, head: each };
       })
-      .sort((one, other) => other.weight - one.weight)
-      .slice(0, count(true));
+      .sort((one, other) => other.weight - one.weight);
   }
   return { name: names[index], verb, found };
 };
@@ -56,16 +68,24 @@ const token = (text) => element('bdi', { class: 'token' }, text);
 const say = (readout, panel, side, index) => {
   readout.replaceChildren(...differenceHere());
   if (side === undefined) {
+    if (panels.some(({ scroller }) => scroller.matches('.wide'))) readout.append(SIDEWAYS);
     readout.append(HINTS[data.view]);
     return;
   }
   const { name, verb, found } = describe(panel, side, index);
   readout.append(token(name), ` ${verb} `);
-  found.forEach((each, position) => {
+  const said = found.slice(0, MOST).map((each, position) => {
     const head = each.head === undefined ? '' : ` (head ${each.head})`;
-    if (position) readout.append(element('span', { class: 'comma' }, ', '));
-    readout.append(element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(3)}${head}`));
+    const weight = element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(3)}${head}`);
+    return position ? element('span', {}, element('span', { class: 'comma' }, ', '), weight) : weight;
   });
+  const more = element('span');
+  readout.append(...said, more);
+  const count = () => {
+    const left = found.length - said.length;
+    more.textContent = left ? ` … and ${left} more` : '';
+  };
+  for (count(); said.length > 1 && readout.scrollHeight > readout.clientHeight; count()) said.pop().remove();
 };
 
 const differenceHere = () => {

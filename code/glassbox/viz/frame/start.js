@@ -20,6 +20,7 @@ const tokenText = (panel, side, index) => {
 
 const happenings = {
   over(panel, side, index) {
+    if (side === 'query') state.query = index;
     if (!copying) say(readout, panel, side, index);
     panel.over = tokenText.bind(null, panel, side, index);
     if (panels.length > 1) {
@@ -42,6 +43,7 @@ const happenings = {
     followInPage();
   },
   expand(panel, expanded) {
+    if (copying) return;
     state.expanded = expanded;
     inStep(() =>
       others(panel).forEach((other) => {
@@ -52,6 +54,7 @@ const happenings = {
     document.querySelector('main').classList.toggle('expanded', expanded);
     panels.forEach((each) => labelExpand(each));
     panels.forEach(fit);
+    rest(panel);
     fitFrame();
   },
   map(panel, layer, head) {
@@ -61,6 +64,13 @@ const happenings = {
     say(readout);
     followInPage();
   },
+};
+
+// What is seen and said while no token is pointed at.
+const rest = (panel) => {
+  const text = data.view === 'neuron' && tokenText(panel, 'query', state.query);
+  if (text) fire(state.expanded ? text : text.closest('g'), state.expanded ? 'mouseover' : 'mouseleave');
+  else say(readout);
 };
 
 const tell = (what, ...details) => happenings[what](...details);
@@ -75,6 +85,7 @@ const labelExpand = (panel) => {
 
 const adapt = (panel) => {
   ({ head: adaptHead, neuron: adaptNeuron, model: adaptModel })[data.view](panel, tell);
+  strengthen(panel);
   fit(panel);
 };
 
@@ -93,7 +104,7 @@ const listen = (panel) => {
         }),
       );
       if (copying) return;
-      say(readout);
+      rest(panel);
       followInPage();
     });
   }
@@ -116,7 +127,7 @@ const draw = () => {
   }
   if (expanded) panels[0].root.querySelector('.expand').click();
   if (open) fire(panels[0].maps[open[0] * data.heads.length + open[1]], 'click');
-  say(readout);
+  rest(panels[0]);
   fitFrame();
 };
 

@@ -1,0 +1,93 @@
+"""On narrow screens nothing is cut off without a word."""
+
+import re
+
+import pytest
+
+from glassbox.viz import head_view, model_view, neuron_view
+from tests.viz.conftest import TOKENS, VIEWS, Show, every_view, records
+
+SENTENCE = ["[CLS]", "time", "flies", "like", "an", "arrow", "[SEP]"]
+
+
+@pytest.mark.parametrize("width", [700, 390, 320])
+def test_nothing_that_is_said_is_cut_off(show: Show, width: int) -> None:
+    overflowing = """[...document.querySelectorAll('.readout, .legend')].filter((e) =>
+      e.scrollHeight > e.clientHeight || e.scrollWidth > e.clientWidth).length"""
+    for tokens in (TOKENS, [f"token{i}" for i in range(20)] + ["W" * 400]):
+        for frame in show(*every_view(tokens), width=width).frames:
+            assert frame.evaluate(overflowing) == 0
+            for opener in frame.locator(".expand, .map").all()[:1]:
+                opener.click()
+                assert frame.evaluate(overflowing) == 0
+            for index in (0, -1):
+                frame.locator("text[role=button]:visible").nth(index).focus()
+                assert frame.evaluate(overflowing) == 0
+
+
+def test_a_telephone_has_room_for_all_of_seven_keys(show: Show) -> None:
+    frame = show(VIEWS["compare"](SENTENCE), width=390).frame
+    frame.locator("text[role=button]:visible").first.focus()
+    said = [text.split()[0] for text in frame.locator(".weight").all_text_contents()]
+    assert sorted(said) == sorted(SENTENCE)
+    assert "more" not in (frame.locator(".readout").text_content() or "")
+
+
+def test_keys_that_are_left_out_are_counted(show: Show) -> None:
+    for name in ("neuron", "compare"):
+        frame = show(VIEWS[name]([f"token{i}" for i in range(40)]), width=390).frame
+        frame.locator("text[role=button]:visible").first.focus()
+        [left] = re.findall(r"… and (\d+) more", frame.locator(".readout").text_content() or "")
+        assert frame.locator(".weight").count() + int(left) == 40
+
+
+def test_a_drawing_fades_where_it_goes_on_beyond_an_edge(show: Show) -> None:
+    frame = show(neuron_view(records(), TOKENS, expanded=True), width=390).frame
+    drawing = frame.get_by_role("region", name="Drawing: scrolls sideways")
+    faded = "e => [e.style.getPropertyValue('--before'), e.style.getPropertyValue('--after')]"
+    assert drawing.evaluate(faded) == ["0px", "32px"]
+    assert frame.locator(".sideways").is_visible()
+    drawing.focus()
+    drawing.press("ArrowRight")
+    now = f"({faded})(document.querySelector('.scroller')).join()"
+    frame.wait_for_function(f"{now} === '32px,32px'")
+    drawing.evaluate("e => (e.scrollLeft = e.scrollWidth)")
+    frame.wait_for_function(f"{now} === '32px,0px'")
+    frame.locator(".expand").click()
+    assert frame.get_by_role("region").count() == 0
+    assert frame.locator(".sideways").is_hidden()
+
+
+def test_a_wide_drawing_scrolls_inside_the_frame(show: Show) -> None:
+    frame = show(model_view(records(), TOKENS), width=390).frame
+    assert frame.locator(".scroller").evaluate("e => e.scrollWidth > e.clientWidth")
+    frame.locator(".map").nth(3).click()
+    detail = frame.locator("rect.detail").bounding_box()
+    seen = frame.locator(".scroller").bounding_box()
+    assert detail is not None
+    assert seen is not None
+    assert seen["x"] <= detail["x"]
+    assert detail["x"] + detail["width"] <= seen["x"] + seen["width"]
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_headings_of_a_table_are_not_broken_and_a_long_table_scrolls(
+    show: Show, width: int
+) -> None:
+    views = head_view(records(7), SENTENCE), head_view(records(21), SENTENCE * 3)
+    page = show(*views, width=width).page
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    short, long = page.get_by_role("region").all()
+    assert short.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert long.evaluate("e => e.scrollWidth > e.clientWidth")
+    for table in (short, long):
+        lines = table.locator("thead bdi").evaluate_all(
+            "all => all.map((e) => e.offsetHeight / parseFloat(getComputedStyle(e).fontSize))"
+        )
+        assert max(lines) < 2
+        caption = table.locator("caption").bounding_box()
+        assert caption is not None
+        assert caption["width"] <= width
+    long.focus()
+    long.press("ArrowRight")
+    page.wait_for_function("document.querySelectorAll('.glassbox-scroll')[1].scrollLeft > 0")
