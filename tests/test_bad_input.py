@@ -340,6 +340,7 @@ def test_the_smallest_that_fits_is_not_refused():
     assert MultiHeadAttention(1, 1)(zeros(1, 1, 1)).shape == (1, 1, 1)
     assert Encoder(TransformerConfig(1, 1, 1, 1, dropout=0.0))(zeros(1, 1, 1)).shape == (1, 1, 1)
     assert attend((1, 1), (1, 1), (1, 1), torch.tensor(True))[1].shape == (1, 1)
+    assert attend((0, 5, 8), (0, 7, 8), (0, 7, 8))[1].shape == (0, 5, 7)  # no texts, no weights
     assert attend_additively()[1].shape == (2, 5, 7)
     assert causal_mask(1).shape == (1, 1)
     assert padding_mask(torch.ones(1, 1, dtype=torch.int64), 1).shape == (1, 1, 1, 1)
