@@ -119,7 +119,16 @@ def test_dropout_is_for_training_alone(device):
 def test_a_model_without_memory_gives_shapes():
     with torch.device("meta"):
         bert, ids = Bert(BertConfig()), torch.zeros(2, 512, dtype=torch.int64)
-    assert bert(ids).shape == (2, 512, 768)  # positions are counted where the ids are
+    assert bert(ids).shape == (2, 512, 768)
+
+
+def test_positions_are_counted_where_the_ids_are():
+    with torch.device("meta"):
+        bert, ids = Bert(BertConfig(**SIZES)), torch.zeros(2, 5, dtype=torch.int64)
+    positions = []
+    bert.embeddings.position.register_forward_pre_hook(lambda _, inputs: positions.extend(inputs))
+    bert(ids)
+    assert [tensor.device.type for tensor in positions] == ["meta"]
 
 
 @pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
