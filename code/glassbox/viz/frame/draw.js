@@ -109,7 +109,7 @@ const nameLayers = (panel) => {
 const strengthen = ({ root }) => {
   if (theme.current() !== 'dark') return;
   root.querySelectorAll('line[stroke-opacity]').forEach((line) => {
-    line.style.strokeOpacity = line.getAttribute('stroke-opacity') ** 0.6;
+    line.style.strokeOpacity = Math.sqrt(line.getAttribute('stroke-opacity'));
   });
 };
 
