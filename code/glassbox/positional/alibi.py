@@ -1,0 +1,115 @@
+"""ALiBi: scores fall with the distance, in each head at its own rate (chapter 6)."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glassbox.positional.interface import Positions, check_pair_of_positions
+
+
+def alibi_slopes(
+    n_heads: int, *, device: torch.device | str | None = None
+) -> Float[Tensor, " n_heads"]:
+    r"""By how much a score falls with each position of distance, for each head.
+
+    .. math:: m_h = 2^{-8h/n}, \quad h = 1, \ldots, n
+
+    for a power of two. Other numbers of heads take the slopes of the next lower power of two, and
+    for the heads that are left every second slope of twice as many.
+
+    Parameters
+    ----------
+    n_heads : int
+        Number :math:`n` of heads.
+    device : torch.device or str, optional
+        Where to make the slopes.
+
+    Returns
+    -------
+    Tensor
+        ``(n_heads,)``, float32, positive.
+
+    Raises
+    ------
+    ValueError
+        If ``n_heads`` is less than 1.
+
+    Notes
+    -----
+    Press, Smith and Lewis (2022), section 3, and for other numbers of heads its code. Chapter 6.
+    """
+    if n_heads < 1:
+        raise ValueError(f"n_heads={n_heads}: must be at least 1")
+    power = 2 ** int(math.log2(n_heads))
+    exponents = [8 * h / power for h in range(1, power + 1)]
+    exponents += [4 * h / power for h in range(1, 2 * (n_heads - power), 2)]
+    return torch.tensor([2.0**-exponent for exponent in exponents], device=device)
+
+
+def alibi_bias(
+    q_positions: Int[Tensor, "*#rows q_len"],
+    k_positions: Int[Tensor, "*#rows k_len"],
+    slopes: Float[Tensor, " n_heads"],
+) -> Float[Tensor, "*batch n_heads q_len k_len"]:
+    r"""Lower each score in proportion to the distance: :math:`-m_h |i - j|`.
+
+    The paper has causal models, whose keys all lie to the left. Here keys to the right count by
+    their distance too, so that an encoder sees both sides alike.
+
+    Parameters
+    ----------
+    q_positions, k_positions : Tensor
+        Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+    slopes : Tensor
+        :math:`m`, ``(n_heads,)``.
+
+    Returns
+    -------
+    Tensor
+        ``(n_heads, q_len, k_len)``, or with the batch in front; 0 where query and key stand at
+        the same position.
+
+    Notes
+    -----
+    Press, Smith and Lewis (2022), section 3. Chapter 6, equation ``eq-alibi``.
+    """
+    distance = (q_positions[..., :, None] - k_positions[..., None, :]).abs()
+    return -slopes[:, None, None] * distance[..., None, :, :]
+
+
+class AlibiPositions(Positions):
+    """:func:`alibi_bias` added to the scores: nothing is learned, and no text is too long.
+
+    Parameters
+    ----------
+    n_heads : int
+        Attention heads.
+
+    Raises
+    ------
+    ValueError
+        If ``n_heads`` is less than 1.
+
+    Notes
+    -----
+    Press, Smith and Lewis (2022). Chapter 6.
+    """
+
+    def __init__(self, n_heads: int) -> None:
+        super().__init__()
+        if n_heads < 1:
+            raise ValueError(f"n_heads={n_heads}: must be at least 1")
+        self.n_heads = n_heads
+
+    def bias(
+        self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
+    ) -> Float[Tensor, "*batch heads q_len k_len"]:
+        """Return the bias, in float32; see :meth:`Positions.bias`."""
+        check_pair_of_positions(q_positions, k_positions)
+        slopes = alibi_slopes(self.n_heads, device=q_positions.device)
+        return alibi_bias(q_positions, k_positions, slopes)
+
+    def extra_repr(self) -> str:
+        return f"{self.n_heads}"

@@ -1,0 +1,68 @@
+"""Two orders for components that come in pairs: side by side, or half a width apart.
+
+The paper puts the sine and cosine of a pair next to each other, Marian puts all sines first.
+Rotary positions have the same two habits. They are one permutation apart, and weights that were
+trained in one order must be permuted before they are used in the other.
+"""
+
+from jaxtyping import Shaped
+from torch import Tensor
+
+
+def interleaved_to_half(
+    x: Shaped[Tensor, "..."], dim: int = -1, n_heads: int = 1
+) -> Shaped[Tensor, "..."]:
+    """Move the pairs along an axis from side by side to half a width apart.
+
+    Components 0, 1, 2, 3, … of each head become 0, 2, 4, …, 1, 3, 5, …
+
+    Parameters
+    ----------
+    x : Tensor
+        Encodings, or the weight ``(n_heads * d_k, d_model)`` or bias ``(n_heads * d_k,)`` of a
+        projection to queries or keys, with ``dim=0``.
+    dim : int, optional
+        The axis that holds the pairs.
+    n_heads : int, optional
+        How many heads share the axis; for the keys of grouped-query attention, the number of
+        key-value heads.
+
+    Returns
+    -------
+    Tensor
+        The same shape and entries.
+
+    Raises
+    ------
+    ValueError
+        If the axis does not divide into heads of whole pairs.
+
+    Notes
+    -----
+    :func:`half_to_interleaved` undoes it. Chapter 6.
+    """
+    dim %= x.dim()
+    _check_heads_of_pairs(x, dim, n_heads)
+    pairs = x.unflatten(dim, (n_heads, -1, 2))  # heads, pairs, the two of a pair
+    return pairs.transpose(dim + 1, dim + 2).flatten(dim, dim + 2)
+
+
+def half_to_interleaved(
+    x: Shaped[Tensor, "..."], dim: int = -1, n_heads: int = 1
+) -> Shaped[Tensor, "..."]:
+    """Move the pairs along an axis from half a width apart to side by side.
+
+    The inverse of :func:`interleaved_to_half`, with the same parameters and errors.
+    """
+    dim %= x.dim()
+    _check_heads_of_pairs(x, dim, n_heads)
+    halves = x.unflatten(dim, (n_heads, 2, -1))  # heads, the two of a pair, pairs
+    return halves.transpose(dim + 1, dim + 2).flatten(dim, dim + 2)
+
+
+def _check_heads_of_pairs(x: Tensor, dim: int, n_heads: int) -> None:
+    if n_heads < 1 or x.size(dim) % (2 * n_heads):
+        raise ValueError(
+            f"axis {dim} of shape {tuple(x.shape)} does not divide into n_heads={n_heads} heads "
+            f"of whole pairs: {x.size(dim)} must be a multiple of {2 * n_heads}"
+        )

@@ -1,0 +1,151 @@
+"""T5's relative positions: a learned number for each distance, added to scores (chapter 6)."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassbox.positional.interface import Positions, check_pair_of_positions
+
+
+def relative_buckets(
+    relative: Int[Tensor, "..."],
+    n_buckets: int = 32,
+    max_distance: int = 128,
+    bidirectional: bool = True,
+) -> Int[Tensor, "..."]:
+    r"""Sort distances into buckets: exact for near ones, ever wider for far ones.
+
+    Of the :math:`n` buckets of one direction, half hold one distance each. From
+    :math:`m = n/2` on, distance :math:`r` falls into
+
+    .. math:: m + \left\lfloor \frac{\ln (r / m)}{\ln (r_{\max} / m)} (n - m) \right\rfloor
+
+    and all from :math:`r_{\max}` on share the last.
+
+    Parameters
+    ----------
+    relative : Tensor
+        Integers of any shape: the key's position minus the query's, negative to the left.
+    n_buckets : int, optional
+        Number of buckets.
+    max_distance : int, optional
+        :math:`r_{\max}`.
+    bidirectional : bool, optional
+        Whether keys to the right have buckets of their own, the second half of all. If not, they
+        are counted as distance 0: a causal mask hides them.
+
+    Returns
+    -------
+    Tensor
+        Integers from 0 to ``n_buckets - 1``, of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If there are too few buckets, an odd number of them in two directions, or
+        ``max_distance`` lies among the distances that have a bucket each.
+
+    Notes
+    -----
+    Raffel et al. (2020), section 2.1, and its code; in float32, as there, because a logarithm
+    rounded otherwise would move a distance to the next bucket. Chapter 6.
+    """
+    check_buckets(n_buckets, max_distance, bidirectional)
+    if bidirectional:
+        n_buckets //= 2
+        first = (relative > 0) * n_buckets
+        distance = relative.abs()
+    else:
+        first = torch.zeros_like(relative)
+        distance = (-relative).clamp(min=0)
+    n_exact = n_buckets // 2
+    octaves = (distance.clamp(min=n_exact).float() / n_exact).log() / math.log(
+        max_distance / n_exact
+    )
+    far = n_exact + (octaves * (n_buckets - n_exact)).long()
+    return first + torch.where(distance < n_exact, distance, far.clamp(max=n_buckets - 1))
+
+
+def check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> None:
+    """Refuse buckets that do not cover all distances.
+
+    Raises
+    ------
+    ValueError
+        See :func:`relative_buckets`.
+    """
+    directions = 2 if bidirectional else 1
+    if n_buckets < 2 * directions or n_buckets % directions:
+        raise ValueError(
+            f"n_buckets={n_buckets}: "
+            + (
+                "must be even and at least 4, half for each direction"
+                if bidirectional
+                else "must be at least 2, half of them exact"
+            )
+        )
+    n_exact = n_buckets // directions // 2
+    if max_distance <= n_exact:
+        raise ValueError(
+            f"max_distance={max_distance}: must be more than {n_exact}, because with "
+            f"n_buckets={n_buckets} the distances below {n_exact} have a bucket each"
+        )
+
+
+class RelativePositionBias(Positions):
+    """A learned number for each head and bucket of distances, added to the scores.
+
+    One table serves all layers of a stack: the model asks once and hands the bias down.
+
+    Parameters
+    ----------
+    n_heads : int
+        Attention heads.
+    n_buckets, max_distance, bidirectional : optional
+        See :func:`relative_buckets`. A decoder's self-attention is not bidirectional.
+
+    Attributes
+    ----------
+    table : nn.Embedding
+        ``(n_buckets, n_heads)``.
+
+    Raises
+    ------
+    ValueError
+        If ``n_heads`` is less than 1, or as in :func:`relative_buckets`.
+
+    Notes
+    -----
+    Raffel et al. (2020), section 2.1. Chapter 6.
+    """
+
+    def __init__(
+        self,
+        n_heads: int,
+        n_buckets: int = 32,
+        max_distance: int = 128,
+        bidirectional: bool = True,
+    ) -> None:
+        super().__init__()
+        if n_heads < 1:
+            raise ValueError(f"n_heads={n_heads}: must be at least 1")
+        check_buckets(n_buckets, max_distance, bidirectional)
+        self.max_distance = max_distance
+        self.bidirectional = bidirectional
+        self.table = nn.Embedding(n_buckets, n_heads)
+
+    def bias(
+        self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
+    ) -> Float[Tensor, "*batch heads q_len k_len"]:
+        """Look the distance of every query to every key up; see :meth:`Positions.bias`."""
+        check_pair_of_positions(q_positions, k_positions)
+        relative = k_positions[..., None, :] - q_positions[..., :, None]
+        buckets = relative_buckets(
+            relative, self.table.num_embeddings, self.max_distance, self.bidirectional
+        )
+        return self.table(buckets).movedim(-1, -3)
+
+    def extra_repr(self) -> str:
+        return f"max_distance={self.max_distance}, bidirectional={self.bidirectional}"

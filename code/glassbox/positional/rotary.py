@@ -1,0 +1,269 @@
+"""Rotary positions: queries and keys turned by where they stand (chapter 6)."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glassbox.positional.interface import (
+    Positions,
+    Rotation,
+    check_base,
+    check_even,
+    check_positions,
+)
+
+WHY_EVEN = "its components are turned in pairs"
+
+
+@dataclass(frozen=True)
+class RotaryScaling:
+    """Slower turns, for texts longer than those a model was first trained on.
+
+    Frequencies that turn fewer than ``low`` times within ``original_len`` positions are divided
+    by ``factor``, those that turn more than ``high`` times stay, and between the two one passes
+    into the other (LLaMA 3.1). Without ``original_len`` all are divided (linear interpolation).
+
+    Parameters
+    ----------
+    factor : float
+        How many times longer texts become.
+    original_len : int, optional
+        How long they were.
+    low, high : float, optional
+        Numbers of turns.
+
+    Raises
+    ------
+    ValueError
+        If ``factor`` is less than 1, ``original_len`` less than 1, or ``low`` not less than
+        ``high``.
+
+    Notes
+    -----
+    Chen et al. (2023), section 3.2, for the linear one; Grattafiori et al. (2024), section 3.4.1.
+    Chapter 6.
+    """
+
+    factor: float
+    original_len: int | None = None
+    low: float = 1.0
+    high: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not self.factor >= 1:
+            raise ValueError(f"factor={self.factor}: must be at least 1")
+        if self.original_len is not None and self.original_len < 1:
+            raise ValueError(f"original_len={self.original_len}: must be at least 1")
+        if not 0 < self.low < self.high:
+            raise ValueError(f"low={self.low} and high={self.high}: must be 0 < low < high")
+
+    def __call__(self, frequencies: Float[Tensor, " pairs"]) -> Float[Tensor, " pairs"]:
+        """Return the scaled frequencies, ``(d_k / 2,)``."""
+        if self.original_len is None:
+            return frequencies / self.factor
+        turns = self.original_len / (2 * math.pi / frequencies)
+        keep = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return (1 - keep) * frequencies / self.factor + keep * frequencies
+
+
+def rotary_frequencies(
+    d_k: int,
+    *,
+    base: float = 10_000.0,
+    scaling: RotaryScaling | None = None,
+    device: torch.device | str | None = None,
+) -> Float[Tensor, " pairs"]:
+    r"""By what angle each pair turns from one position to the next: :math:`\theta_i = b^{-2i/d}`.
+
+    Parameters
+    ----------
+    d_k : int
+        Width :math:`d` of a head, even.
+    base : float, optional
+        :math:`b`.
+    scaling : RotaryScaling, optional
+        Slower turns for longer texts.
+    device : torch.device or str, optional
+        Where to make them.
+
+    Returns
+    -------
+    Tensor
+        ``(d_k / 2,)``, float32, falling from 1.
+
+    Raises
+    ------
+    ValueError
+        If ``d_k`` is odd or less than 2, or ``base`` is not more than 1.
+
+    Notes
+    -----
+    Su et al. (2024), section 3.2.2. Chapter 6.
+    """
+    check_even("d_k", d_k, WHY_EVEN)
+    check_base(base)
+    exponents = torch.arange(0, d_k, 2, dtype=torch.float32, device=device) / d_k
+    frequencies = 1 / base**exponents
+    return frequencies if scaling is None else scaling(frequencies)
+
+
+def rotary_rotation(
+    positions: Int[Tensor, "..."],
+    frequencies: Float[Tensor, " pairs"],
+    *,
+    interleaved: bool = False,
+) -> Rotation:
+    r"""Take the cosine and sine of the angles :math:`p \theta_i`.
+
+    Parameters
+    ----------
+    positions : Tensor
+        Integers, ``(..., length)``; any numbers, negative ones too.
+    frequencies : Tensor
+        :math:`\theta`, ``(d_k / 2,)``; see :func:`rotary_frequencies`.
+    interleaved : bool, optional
+        Whether the two of a pair stand side by side (the paper, GPT-J) or half a width apart
+        (LLaMA).
+
+    Returns
+    -------
+    Rotation
+        ``(..., length, d_k)`` each.
+
+    Notes
+    -----
+    Su et al. (2024), section 3.2.2. In float32, as in the models trained with it: at position
+    100,000 an angle is off by some thousandths. Chapter 6, equation ``eq-rotary``.
+    """
+    angles = positions[..., None].float() * frequencies
+    cos, sin = angles.cos(), angles.sin()
+    if interleaved:
+        return Rotation(
+            cos.repeat_interleave(2, dim=-1), torch.stack((-sin, sin), dim=-1).flatten(-2), True
+        )
+    return Rotation(torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1), False)
+
+
+def rotate(
+    x: Float[Tensor, "*batch length d_k"], rotation: Rotation
+) -> Float[Tensor, "*batch length d_k"]:
+    r"""Turn each pair of components by its angle.
+
+    .. math:: \begin{pmatrix} x_1 \\ x_2 \end{pmatrix} \mapsto
+              \begin{pmatrix} x_1 \cos \alpha - x_2 \sin \alpha \\
+                              x_2 \cos \alpha + x_1 \sin \alpha \end{pmatrix}
+
+    Lengths stay, and the dot product of a turned query and a turned key depends on how far apart
+    they stand, not on where.
+
+    Parameters
+    ----------
+    x : Tensor
+        Queries or keys, ``(..., length, d_k)``.
+    rotation : Rotation
+        Of their positions; it broadcasts to ``x``.
+
+    Returns
+    -------
+    Tensor
+        ``(..., length, d_k)``, in the dtype of ``x``; half-precision inputs are turned in float32.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another length or width than the rotation.
+
+    Notes
+    -----
+    Su et al. (2024), equation 34. Chapter 6, equation ``eq-rotary``.
+    """
+    cos, sin, interleaved = rotation
+    if x.shape[-2:] != cos.shape[-2:]:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, the rotation {tuple(cos.shape)}; expected "
+            "(..., length, d_k) twice: a turn for each position and component"
+        )
+    if interleaved:
+        other = x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+    else:
+        other = x.roll(x.size(-1) // 2, dims=-1)
+    return (x * cos + other * sin).to(x.dtype)  # the sign is in the sine
+
+
+class RotaryPositions(Positions):
+    """Turns for queries and keys; values stay as they are.
+
+    Parameters
+    ----------
+    d_k : int
+        Width of a head, even.
+    base : float, optional
+        Larger ones make the slow pairs slower: 10,000 in the paper, 500,000 in LLaMA 3.
+    interleaved : bool, optional
+        Whether the two of a pair stand side by side (the paper, GPT-J) or half a width apart
+        (LLaMA). Weights trained with one need :func:`interleaved_to_half` or its inverse for the
+        other.
+    scaling : RotaryScaling, optional
+        Slower turns for longer texts.
+
+    Raises
+    ------
+    ValueError
+        If ``d_k`` is odd or less than 2, or ``base`` is not more than 1.
+
+    Notes
+    -----
+    Su et al. (2024), section 3. Chapter 6.
+    """
+
+    def __init__(
+        self,
+        d_k: int,
+        *,
+        base: float = 10_000.0,
+        interleaved: bool = False,
+        scaling: RotaryScaling | None = None,
+    ) -> None:
+        super().__init__()
+        check_even("d_k", d_k, WHY_EVEN)
+        check_base(base)
+        self.d_k = d_k
+        self.base = base
+        self.interleaved = interleaved
+        self.scaling = scaling
+
+    def rotation(self, positions: Int[Tensor, "*rows length"]) -> Rotation:
+        """Return the turns at these positions, one for all layers and heads.
+
+        Parameters
+        ----------
+        positions : Tensor
+            Integers, ``(length,)`` or ``(batch, length)``.
+
+        Returns
+        -------
+        Rotation
+            ``(length, d_k)`` or ``(batch, 1, length, d_k)``: broadcasts to
+            ``(batch, heads, length, d_k)``.
+
+        Raises
+        ------
+        TypeError
+            If the positions are not integers.
+        ValueError
+            If their shape is neither of the two.
+        """
+        check_positions(positions)
+        # Not a buffer: a model that is cast to half precision would cast its frequencies too.
+        frequencies = rotary_frequencies(
+            self.d_k, base=self.base, scaling=self.scaling, device=positions.device
+        )
+        positions = positions if positions.dim() == 1 else positions[:, None]  # all heads alike
+        return rotary_rotation(positions, frequencies, interleaved=self.interleaved)
+
+    def extra_repr(self) -> str:
+        scaling = f", {self.scaling}" if self.scaling else ""
+        return f"{self.d_k}, base={self.base:g}, interleaved={self.interleaved}{scaling}"
