@@ -10,8 +10,11 @@ from glassbox import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from glassbox.layers import EncoderLayer, FeedForward, LayerNorm, layer_norm
-from glassbox.transformer import Encoder, TransformerConfig
+from glassbox.config import StackConfig
+from glassbox.feed_forward import FeedForward
+from glassbox.layers import EncoderLayer
+from glassbox.normalization import LayerNorm, layer_norm
+from glassbox.transformer import Encoder
 
 
 def zeros(*shape, **options):
@@ -45,7 +48,7 @@ HEADS = {
     "negative heads": (lambda: MultiHeadAttention(8, -2), ValueError, ["n_heads=-2", "at least 1"]),
     "no width": (lambda: MultiHeadAttention(0, 1), ValueError, ["d_model=0", "at least 1"]),
     "a layer whose heads do not divide": (
-        lambda: EncoderLayer(16, 5, 32),
+        lambda: EncoderLayer(StackConfig(16, 5, 1, 32)),
         ValueError,
         ["d_model=16", "n_heads=5"],
     ),
@@ -175,7 +178,7 @@ SHAPES = {
         ["2x7", "8x16"],
     ),
     "an encoder of another width": (
-        lambda: Encoder(TransformerConfig(8, 2, 1, 16))(zeros(2, 5, 6)),
+        lambda: Encoder(StackConfig(8, 2, 1, 16))(zeros(2, 5, 6)),
         ValueError,
         ["(2, 5, 6)", "(batch, length, 8)"],
     ),
@@ -291,18 +294,18 @@ CONFIGURATIONS = {
     "no epsilon": ({"norm_eps": 0.0}, ["norm_eps=0.0", "more than 0"]),
     "an unknown activation": (
         {"activation": "swish"},
-        ["activation='swish'", "['gelu', 'relu']"],
+        ["activation='swish'", "['gelu', 'gelu_tanh', 'relu', 'silu']"],
     ),
 }
 CASES = HEADS | SHAPES | KINDS | MASKS
 CASES |= {
-    f"configuration: {name}": (lambda sizes=sizes: TransformerConfig(**sizes), ValueError, says)
+    f"configuration: {name}": (lambda sizes=sizes: StackConfig(**sizes), ValueError, says)
     for name, (sizes, says) in CONFIGURATIONS.items()
 }
 CASES["an unknown activation"] = (
     lambda: FeedForward(8, 16, "tanh"),
     ValueError,
-    ["activation='tanh'", "['gelu', 'relu']"],
+    ["activation='tanh'", "['gelu', 'gelu_tanh', 'relu', 'silu']"],
 )
 
 
@@ -338,7 +341,7 @@ def test_the_annotations_are_executed_in_tests(attempt):
 @pytest.mark.usefixtures("as_a_reader")
 def test_the_smallest_that_fits_is_not_refused():
     assert MultiHeadAttention(1, 1)(zeros(1, 1, 1)).shape == (1, 1, 1)
-    assert Encoder(TransformerConfig(1, 1, 1, 1, dropout=0.0))(zeros(1, 1, 1)).shape == (1, 1, 1)
+    assert Encoder(StackConfig(1, 1, 1, 1, dropout=0.0))(zeros(1, 1, 1)).shape == (1, 1, 1)
     assert attend((1, 1), (1, 1), (1, 1), torch.tensor(True))[1].shape == (1, 1)
     assert attend((0, 5, 8), (0, 7, 8), (0, 7, 8))[1].shape == (0, 5, 7)  # no texts, no weights
     assert attend_additively()[1].shape == (2, 5, 7)

@@ -10,10 +10,11 @@ from torch import nn
 from torch.nn.modules import module as nn_module
 
 from glassbox import MultiHeadAttention, causal_mask, record, scaled_dot_product_attention
-from glassbox.attention import observers
-from glassbox.transformer import Encoder, TransformerConfig
+from glassbox.config import StackConfig
+from glassbox.multi_head_attention import observers
+from glassbox.transformer import Encoder
 
-CONFIG = TransformerConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32, dropout=0.0)
+CONFIG = StackConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32, dropout=0.0)
 NAMES = [f"layers.{i}.self_attention" for i in range(3)]
 
 
@@ -103,7 +104,7 @@ def test_recorded_and_unrecorded_gradients_are_equal(encoder, x):
 
 
 def test_dropout_is_the_same_while_somebody_looks():
-    model = Encoder(TransformerConfig(16, 4, 3, 32, dropout=0.5)).train()
+    model = Encoder(StackConfig(16, 4, 3, 32, dropout=0.5)).train()
     x, outputs = torch.randn(2, 5, 16), []
     for _ in range(2):
         torch.manual_seed(3)

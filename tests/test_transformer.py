@@ -7,19 +7,20 @@ import torch
 from torch import nn
 
 from glassbox import causal_mask, padding_mask
+from glassbox.config import StackConfig
 from glassbox.layers import EncoderLayer
-from glassbox.transformer import Encoder, TransformerConfig
+from glassbox.transformer import Encoder
 
-SMALL = TransformerConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32)
+SMALL = StackConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32)
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 
 def small(norm_first=False, dropout=0.1):
-    return Encoder(TransformerConfig(16, 4, 3, 32, dropout=dropout, norm_first=norm_first))
+    return Encoder(StackConfig(16, 4, 3, 32, dropout=dropout, norm_first=norm_first))
 
 
 def test_the_defaults_are_the_paper_s_base_model():
-    config = TransformerConfig()
+    config = StackConfig()
     assert (config.d_model, config.n_heads, config.n_layers, config.d_ff) == (512, 8, 6, 2048)
     assert (config.dropout, config.activation, config.norm_first) == (0.1, "relu", False)
     with torch.device("meta"):
@@ -35,7 +36,7 @@ def test_a_configuration_cannot_be_changed():
 
 
 def test_every_size_of_the_configuration_reaches_the_layers():
-    config = TransformerConfig(12, 3, 2, 20, 0.25, "gelu", True, 1e-3)
+    config = StackConfig(12, 3, 2, 20, 0.25, "gelu", True, 1e-3)
     encoder = Encoder(config)
     assert len(encoder.layers) == 2
     for layer in encoder.layers:
@@ -126,7 +127,7 @@ def test_one_batch_can_be_learned_by_heart(norm_first, device, one_thread):
     torch.manual_seed(1)
     ids = torch.randint(0, 20, (8, 6), device=device)
     targets = torch.randint(0, 20, (8, 6), device=device)
-    config = TransformerConfig(32, 4, 2, 64, dropout=0.0, norm_first=norm_first)
+    config = StackConfig(32, 4, 2, 64, dropout=0.0, norm_first=norm_first)
     table, encoder, head = nn.Embedding(120, 32), Encoder(config), nn.Linear(32, 20)
     model = nn.ModuleList([table, encoder, head]).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)

@@ -4,12 +4,9 @@ The modules follow the chapters of the book, and imports only ever point up this
 attention and masks, layers, transformer, models, record, viz.
 """
 
-from glassbox.attention import (
-    MultiHeadAttention,
-    additive_attention,
-    scaled_dot_product_attention,
-)
+from glassbox.attention import additive_attention, scaled_dot_product_attention
 from glassbox.masks import causal_mask, padding_mask
+from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
 
 __version__ = "0.1.0"

@@ -1,28 +1,22 @@
-"""Attention: each position gathers from the others what it asks for (chapters 3 to 5)."""
+"""Attention: each position gathers from the others what it asks for (chapters 3 and 4)."""
 
 import math
-from collections.abc import Callable
-from contextvars import ContextVar
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from glassbox.checks import (
     check_additive_weights,
     check_attention_inputs,
-    check_heads,
-    check_mask,
     check_same_width,
 )
 
-#: Whoever is looking now (see ``record``): every attention calls them with its tensors.
-observers: ContextVar[tuple[Callable[..., None], ...]] = ContextVar("observers", default=())
-
 
 def dot_product_scores(
-    query: Float[Tensor, "*batch q_len d_k"], key: Float[Tensor, "*batch k_len d_k"]
+    query: Float[Tensor, "*batch q_len d_k"],
+    key: Float[Tensor, "*batch k_len d_k"],
+    scale: float | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
     r"""Score every query against every key: :math:`QK^\top / \sqrt{d_k}`.
 
@@ -32,6 +26,8 @@ def dot_product_scores(
         ``(..., q_len, d_k)``.
     key : Tensor
         ``(..., k_len, d_k)``.
+    scale : float, optional
+        What to multiply by in place of :math:`1 / \sqrt{d_k}`.
 
     Returns
     -------
@@ -48,7 +44,8 @@ def dot_product_scores(
     Vaswani et al. (2017), section 3.2.1. Chapter 4, equation ``eq-scores``.
     """
     check_same_width(query, key)
-    return query @ key.transpose(-2, -1) * (1 / math.sqrt(query.size(-1)))
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    return query @ key.transpose(-2, -1) * scale
 
 
 def masked_softmax(
@@ -92,6 +89,9 @@ def scaled_dot_product_attention(
     key: Float[Tensor, "*batch k_len d_k"],
     value: Float[Tensor, "*batch k_len d_v"],
     mask: Bool[Tensor, "..."] | None = None,
+    *,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
 ) -> tuple[Float[Tensor, "*batch q_len d_v"], Float[Tensor, "*batch q_len k_len"]]:
     r"""Average the values, weighted by how well each key fits the query.
 
@@ -109,6 +109,11 @@ def scaled_dot_product_attention(
         pairs; in self-attention all three come from the same sequence.
     mask : Tensor, optional
         Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend.
+    bias : Tensor, optional
+        Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models tell
+        positions apart (chapter 6).
+    scale : float, optional
+        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`.
 
     Returns
     -------
@@ -129,8 +134,10 @@ def scaled_dot_product_attention(
     -----
     Vaswani et al. (2017), section 3.2.1, equation 1. Chapter 4, equation ``eq-attention``.
     """
-    check_attention_inputs(query, key, value, mask)
-    scores = dot_product_scores(query, key)
+    check_attention_inputs(query, key, value, mask, bias)
+    scores = dot_product_scores(query, key, scale)
+    if bias is not None:
+        scores = scores + bias
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
 
@@ -219,119 +226,3 @@ def additive_attention(
     scores = additive_scores(query, key, query_weight, key_weight, score_weight)
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
-
-
-class MultiHeadAttention(nn.Module):
-    r"""Several attentions side by side, each with projections of its own.
-
-    .. math:: \operatorname{MultiHead}(Q, K, V)
-              = \operatorname{Concat}(\text{head}_1, \ldots, \text{head}_h) W^O,
-              \quad \text{head}_i = \operatorname{Attention}(QW_i^Q, KW_i^K, VW_i^V)
-
-    The heads' projections are stacked into one matrix each for queries, keys and values, so
-    that ``d_model`` is divided among the heads and their number does not change the number of
-    parameters.
-
-    While somebody looks (:func:`glassbox.record.record`), the maps come from
-    :func:`scaled_dot_product_attention`; otherwise from PyTorch's fused kernel, which computes
-    the same without keeping them.
-
-    Parameters
-    ----------
-    d_model : int
-        Width of inputs and outputs.
-    n_heads : int
-        Number of heads; must divide ``d_model``. Each head is ``d_k = d_model // n_heads`` wide.
-    bias : bool, optional
-        Whether the four projections add a bias. The paper's equation has none, BERT has.
-
-    Raises
-    ------
-    ValueError
-        If ``n_heads`` does not divide ``d_model``.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.2.2. Chapter 5.
-    """
-
-    def __init__(self, d_model: int, n_heads: int, *, bias: bool = True) -> None:
-        super().__init__()
-        check_heads(d_model, n_heads)
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model, bias=bias)
-        self.key = nn.Linear(d_model, d_model, bias=bias)
-        self.value = nn.Linear(d_model, d_model, bias=bias)
-        self.output = nn.Linear(d_model, d_model, bias=bias)
-
-    def forward(
-        self,
-        query: Float[Tensor, "batch q_len d_model"],
-        key: Float[Tensor, "batch k_len d_model"] | None = None,
-        value: Float[Tensor, "batch k_len d_model"] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "batch q_len d_model"]:
-        """Attend from ``query`` to ``key`` and ``value``; to itself if these are left out.
-
-        Parameters
-        ----------
-        query : Tensor
-            ``(batch, q_len, d_model)``.
-        key : Tensor, optional
-            ``(batch, k_len, d_model)``; ``query`` if left out (self-attention).
-        value : Tensor, optional
-            ``(batch, k_len, d_model)``; ``key`` if left out.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, q_len, d_model)``.
-
-        Raises
-        ------
-        ValueError
-            If the shapes, dtypes or devices do not fit together.
-        TypeError
-            If the inputs are not floating-point or the mask is not boolean.
-        """
-        key = query if key is None else key
-        value = key if value is None else value
-        self._check_inputs(query, key, value, mask)
-        query = self._split(self.query(query))
-        key = self._split(self.key(key))
-        value = self._split(self.value(value))
-
-        # Nobody looks into compiled code: a recorded model runs uncompiled.
-        looking = () if torch.compiler.is_compiling() else observers.get()
-        if looking:
-            context, weights = scaled_dot_product_attention(query, key, value, mask)
-            for look in looking:
-                look(self, query=query, key=key, value=value, weights=weights, context=context)
-        else:
-            mask = None if mask is None else torch.atleast_2d(mask)  # the kernel wants two axes
-            context = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-
-        return self.output(context.transpose(1, 2).flatten(2))
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (batch, heads, length, d_k)
-
-    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
-        weight = self.query.weight
-        for name, tensor in {"query": query, "key": key, "value": value}.items():
-            if tensor.dim() != 3 or tensor.size(-1) != weight.size(-1):
-                raise ValueError(
-                    f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, "
-                    f"{weight.size(-1)}): {weight.size(-1)} is the d_model of this attention"
-                )
-            if tensor.device != weight.device:
-                raise ValueError(
-                    f"{name} is on {tensor.device}, the weights of this attention are on "
-                    f"{weight.device}: move it there with .to('{weight.device}')"
-                )
-        check_attention_inputs(query, key, value)
-        if mask is not None:
-            scores_shape = (query.size(0), self.n_heads, query.size(1), key.size(1))
-            check_mask(mask, scores_shape, query.device)

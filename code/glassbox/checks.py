@@ -5,9 +5,13 @@ from torch import Tensor
 
 
 def check_attention_inputs(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
 ) -> None:
-    """Refuse queries, keys, values and masks that do not belong together.
+    """Refuse queries, keys, values, masks and biases that do not belong together.
 
     Raises
     ------
@@ -43,8 +47,11 @@ def check_attention_inputs(
             f"query, key and value are {query.dtype}; expected floating-point numbers, such as "
             "torch.float32: turn them into these with .float()"
         )
+    scores_shape = (*query.shape[:-1], key.size(-2))
     if mask is not None:
-        check_mask(mask, (*query.shape[:-1], key.size(-2)), query.device)
+        check_mask(mask, scores_shape, query.device)
+    if bias is not None:
+        check_bias(bias, scores_shape, query.device)
 
 
 def check_same_width(query: Tensor, key: Tensor) -> None:
@@ -102,8 +109,7 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device
             "Turn a mask of ones and zeros into one with mask.bool(), "
             "and one of 0 and -inf with mask == 0"
         )
-    sizes = zip(reversed(mask.shape), reversed(scores_shape), strict=False)
-    if mask.dim() > len(scores_shape) or any(size not in (1, full) for size, full in sizes):
+    if not broadcasts(mask.shape, scores_shape):
         raise ValueError(
             f"mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
             f"{tuple(scores_shape)}, (..., q_len, k_len). A mask of keys, (batch, k_len), needs "
@@ -116,18 +122,136 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device
         )
 
 
-def check_heads(d_model: int, n_heads: int) -> None:
+def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
+    """Refuse a bias that cannot be added to the scores.
+
+    Raises
+    ------
+    TypeError
+        If ``bias`` is not floating-point.
+    ValueError
+        If its shape does not broadcast to ``scores_shape``, or it is on another device.
+    """
+    if not bias.is_floating_point():
+        raise TypeError(
+            f"bias is {bias.dtype}; expected floating-point numbers, which are added to the "
+            "scores. A boolean tensor of who may attend to whom is a mask"
+        )
+    if not broadcasts(bias.shape, scores_shape):
+        raise ValueError(
+            f"bias has shape {tuple(bias.shape)}, which does not broadcast to the scores' shape "
+            f"{tuple(scores_shape)}, (..., q_len, k_len)"
+        )
+    if bias.device != device:
+        raise ValueError(
+            f"bias is on {bias.device}, the queries are on {device}: "
+            f"move it there with bias.to('{device}')"
+        )
+
+
+def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a tensor of this shape broadcasts to the target's without making it larger."""
+    sizes = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(size in (1, full) for size, full in sizes)
+
+
+def check_heads(
+    d_model: int, n_heads: int, n_kv_heads: int | None = None, d_k: int | None = None
+) -> None:
     """Refuse a width that cannot be shared out evenly among the heads.
 
     Raises
     ------
     ValueError
-        If ``n_heads`` is less than 1 or does not divide ``d_model``.
+        If a number is less than 1, ``n_heads`` does not divide ``d_model`` and no ``d_k`` is
+        given, or ``n_kv_heads`` does not divide ``n_heads``.
     """
     if n_heads < 1 or d_model < 1:
         raise ValueError(f"d_model={d_model} and n_heads={n_heads}: both must be at least 1")
-    if d_model % n_heads:
+    if d_k is None and d_model % n_heads:
         raise ValueError(
             f"d_model={d_model} does not divide into n_heads={n_heads} heads: "
             f"choose n_heads among the divisors of {d_model}"
+        )
+    if d_k is not None and d_k < 1:
+        raise ValueError(f"d_k={d_k}: a head must be at least 1 wide")
+    if n_kv_heads is not None and (n_kv_heads < 1 or n_heads % n_kv_heads):
+        raise ValueError(
+            f"n_kv_heads={n_kv_heads} does not divide n_heads={n_heads}: each head of keys and "
+            "values serves an equal number of query heads"
+        )
+
+
+def check_token_ids(what: str, ids: Tensor, vocab_size: int, device: torch.device) -> None:
+    """Refuse token ids that are not integers, have no batch axis, or are not in the vocabulary.
+
+    Raises
+    ------
+    TypeError
+        If ``ids`` is not a tensor of integers.
+    ValueError
+        If its shape is not ``(batch, length)``, it holds no token, it is on another device, or an
+        id is not in the vocabulary.
+    """
+    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
+        raise TypeError(f"{what} is {given}; expected a tensor of integers, torch.int64")
+    if ids.dim() != 2 or 0 in ids.shape:
+        raise ValueError(
+            f"{what} has shape {tuple(ids.shape)}; expected (batch, length) with at least one token"
+        )
+    if ids.device != device:
+        raise ValueError(
+            f"{what} is on {ids.device}, the model is on {device}: move it there with "
+            f".to('{device}')"
+        )
+    if torch.compiler.is_compiling() or ids.is_meta:
+        return  # no values to look at, only shapes
+    low, high = (int(end) for end in ids.aminmax())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
+            "Was the text tokenized for another model?"
+        )
+
+
+def check_length(length: int, max_len: int) -> None:
+    """Refuse a text that is longer than a model has positions for.
+
+    Raises
+    ------
+    ValueError
+        If ``length`` is more than ``max_len``, naming both.
+    """
+    if length > max_len:
+        raise ValueError(
+            f"the text has {length} tokens, but this model has positions for {max_len} only: "
+            "shorten the text or split it"
+        )
+
+
+def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
+    """Refuse a word that stands for nothing.
+
+    Raises
+    ------
+    ValueError
+        If ``given`` is not among ``known``, naming both.
+    """
+    if given not in known:
+        raise ValueError(f"{name}={given!r} is not known; expected one of {sorted(known)}")
+
+
+def check_same_memory(memory: Tensor, key: Tensor) -> None:
+    """Refuse a memory that is not the one whose keys are in the cache.
+
+    Raises
+    ------
+    ValueError
+        If batch or length differ, naming both.
+    """
+    if (memory.size(0), memory.size(1)) != (key.size(0), key.size(2)):
+        raise ValueError(
+            f"key has shape {tuple(memory.shape)}, but the cache was filled from a memory of "
+            f"{key.size(0)} texts with {key.size(2)} positions: make a new cache for a new memory"
         )

@@ -1,157 +1,31 @@
-"""What a layer is made of besides attention (chapters 7 and 8)."""
+"""The layers of encoder and decoder: exchange, then think (chapters 7 and 8)."""
 
 from collections.abc import Callable
 
-import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassbox.attention import MultiHeadAttention
-
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
-
-
-def layer_norm(
-    x: Float[Tensor, "*batch d_model"],
-    weight: Float[Tensor, " d_model"],
-    bias: Float[Tensor, " d_model"],
-    eps: float = 1e-5,
-) -> Float[Tensor, "*batch d_model"]:
-    r"""Give every position mean 0 and variance 1, then a learned scale and shift.
-
-    .. math:: \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta
-
-    with mean :math:`\mu` and variance :math:`\sigma^2` over the last axis alone. The variance
-    divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` stands inside the root.
-
-    Parameters
-    ----------
-    x : Tensor
-        ``(..., d_model)``.
-    weight, bias : Tensor
-        :math:`\gamma` and :math:`\beta`, ``(d_model,)``.
-    eps : float, optional
-        Keeps the root away from 0.
-
-    Returns
-    -------
-    Tensor
-        ``(..., d_model)``.
-
-    Raises
-    ------
-    ValueError
-        If ``x``, ``weight`` and ``bias`` are not equally wide.
-
-    Notes
-    -----
-    Ba, Kiros and Hinton (2016), equation 4. Chapter 7.
-    """
-    if not x.shape[-1:] == weight.shape == bias.shape:
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}, bias "
-            f"{tuple(bias.shape)}; expected (..., d_model), (d_model,), (d_model,)"
-        )
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = x.var(dim=-1, keepdim=True, correction=0)
-    return (x - mean) / torch.sqrt(variance + eps) * weight + bias
+from glassbox.cache import LayerCache
+from glassbox.config import StackConfig
+from glassbox.feed_forward import FeedForward, GatedFeedForward
+from glassbox.multi_head_attention import MultiHeadAttention
+from glassbox.normalization import NORMS
+from glassbox.positional import Rotation
 
 
-class LayerNorm(nn.Module):
-    """:func:`layer_norm` with its scale and shift as parameters.
-
-    The forward pass is PyTorch's fused kernel of the same formula.
-
-    Parameters
-    ----------
-    d_model : int
-        Width of the inputs.
-    eps : float, optional
-        Keeps the root away from 0.
-
-    Notes
-    -----
-    Ba, Kiros and Hinton (2016). Chapter 7.
-    """
-
-    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays."""
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return f"{self.weight.numel()}, eps={self.eps}"
-
-
-class FeedForward(nn.Module):
-    r"""Two linear maps with a bend between them, the same at every position.
-
-    .. math:: \operatorname{FFN}(x) = f(x W_1 + b_1) W_2 + b_2
-
-    Parameters
-    ----------
-    d_model : int
-        Width of inputs and outputs.
-    d_ff : int
-        Width in between; four times ``d_model`` in the paper.
-    activation : {"relu", "gelu"}, optional
-        :math:`f`. The paper uses ReLU; BERT uses the exact GELU, :math:`x \Phi(x)`.
-
-    Raises
-    ------
-    ValueError
-        If ``activation`` is not known.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.3, equation 2; Hendrycks and Gimpel (2016). Chapter 7.
-    """
-
-    def __init__(self, d_model: int, d_ff: int, activation: str = "relu") -> None:
-        super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation={activation!r} is not known; expected one of {sorted(ACTIVATIONS)}"
-            )
-        self.activation = ACTIVATIONS[activation]
-        self.expand = nn.Linear(d_model, d_ff)
-        self.contract = nn.Linear(d_ff, d_model)
-
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Transform each position of ``x``, ``(..., d_model)``, by itself; the shape stays."""
-        return self.contract(self.activation(self.expand(x)))
-
-
-class EncoderLayer(nn.Module):
-    r"""Self-attention, then a feed-forward network, each with a residual connection and a norm.
+class Layer(nn.Module):
+    r"""What the layers of encoder and decoder share: sublayers with residual connections.
 
     Post-norm, as in the paper and in BERT: :math:`\operatorname{LN}(x + f(x))`.
     Pre-norm: :math:`x + f(\operatorname{LN}(x))`, with one more norm after the last layer, which
-    :class:`glassbox.transformer.Encoder` adds.
+    the stack adds. Dropout applies to the output of :math:`f`, before the sum.
 
     Parameters
     ----------
-    d_model, n_heads, d_ff : int
-        Width, number of heads, width inside the feed-forward network.
-    dropout : float, optional
-        Share of each sublayer's output that is dropped in training, before the residual sum.
-    activation : {"relu", "gelu"}, optional
-        Of the feed-forward network.
-    norm_first : bool, optional
-        Pre-norm if true, post-norm if not.
-    norm_eps : float, optional
-        :math:`\varepsilon` of both norms.
-
-    Raises
-    ------
-    ValueError
-        If ``n_heads`` does not divide ``d_model``, or the activation is not known.
+    config : StackConfig
+        The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0; matters where layers differ in their heads.
 
     Notes
     -----
@@ -159,27 +33,47 @@ class EncoderLayer(nn.Module):
     Chapter 7.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        *,
-        dropout: float = 0.1,
-        activation: str = "relu",
-        norm_first: bool = False,
-        norm_eps: float = 1e-5,
-    ) -> None:
+    def __init__(self, config: StackConfig, index: int = 0) -> None:
         super().__init__()
-        self.norm_first = norm_first
-        self.self_attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = LayerNorm(d_model, norm_eps)
-        self.feed_forward = FeedForward(d_model, d_ff, activation)
-        self.feed_forward_norm = LayerNorm(d_model, norm_eps)
-        self.dropout = nn.Dropout(dropout)
+        self.norm_first = config.norm_first
+        self.dropout = nn.Dropout(config.dropout)
+        self.self_attention = _attention(config, index)
+        self.attention_norm = _norm(config)
+
+    def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Add what a sublayer makes of ``x``, ``(batch, length, d_model)``, to ``x``."""
+        if self.norm_first:
+            return x + self.dropout(sublayer(norm(x)))
+        return norm(x + self.dropout(sublayer(x)))
+
+
+class EncoderLayer(Layer):
+    r"""Self-attention, then a feed-forward network, each with a residual connection and a norm.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.1 and figure 1, left. Chapter 7.
+    """
+
+    def __init__(self, config: StackConfig, index: int = 0) -> None:
+        super().__init__(config, index)
+        self.feed_forward = _feed_forward(config)
+        self.feed_forward_norm = _norm(config)
 
     def forward(
-        self, x: Float[Tensor, "batch length d_model"], mask: Bool[Tensor, "..."] | None = None
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotation: Rotation | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Let the positions exchange, then transform each by itself.
 
@@ -189,14 +83,130 @@ class EncoderLayer(nn.Module):
             ``(batch, length, d_model)``.
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
+        bias, rotation : optional
+            What the positions add to the scores, or turn queries and keys by.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
         """
-        if self.norm_first:
-            x = x + self.dropout(self.self_attention(self.attention_norm(x), mask=mask))
-            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
-        x = self.attention_norm(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+        def exchange(x: Tensor) -> Tensor:
+            return self.self_attention(x, mask=mask, bias=bias, rotation=rotation)
+
+        x = self.add(x, self.attention_norm, exchange)
+        return self.add(x, self.feed_forward_norm, self.feed_forward)
+
+
+class DecoderLayer(Layer):
+    """Causal self-attention, cross-attention on the encoder's output, a feed-forward network.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0.
+    cross_attention : bool, optional
+        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.1 and figure 1, right. Chapter 8.
+    """
+
+    def __init__(
+        self, config: StackConfig, index: int = 0, *, cross_attention: bool = True
+    ) -> None:
+        super().__init__(config, index)
+        self.cross_attention = _attention(config, index) if cross_attention else None
+        self.cross_attention_norm = _norm(config) if cross_attention else None
+        self.feed_forward = _feed_forward(config)
+        self.feed_forward_norm = _norm(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        memory: Float[Tensor, "batch memory_len d_model"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotation: Rotation | None = None,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Look back, look at the source, then transform each position by itself.
+
+        Parameters
+        ----------
+        x : Tensor
+            ``(batch, length, d_model)``.
+        memory : Tensor, optional
+            ``(batch, memory_len, d_model)``: the encoder's output; needed by, and only by, a layer
+            with cross-attention.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
+            That nobody attends to the future holds in any case.
+        memory_mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
+            padding mask.
+        bias, rotation : optional
+            What the positions add to the scores of the self-attention, or turn its queries and
+            keys by.
+        cache : LayerCache, optional
+            What earlier steps have read.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+
+        Raises
+        ------
+        ValueError
+            If there is a memory but no cross-attention, or the other way round.
+        """
+        if (memory is None) != (self.cross_attention is None):
+            raise ValueError(
+                "this layer has cross-attention: it needs a memory, the encoder's output"
+                if memory is None
+                else f"memory has shape {tuple(memory.shape)}, but this layer has no "
+                "cross-attention: make it with cross_attention=True, or leave the memory out"
+            )
+
+        def look_back(x: Tensor) -> Tensor:
+            kept = None if cache is None else cache.self_attention
+            return self.self_attention(
+                x, mask=mask, causal=True, bias=bias, rotation=rotation, cache=kept
+            )
+
+        x = self.add(x, self.attention_norm, look_back)
+        if self.cross_attention is not None and self.cross_attention_norm is not None:
+            attend, kept = self.cross_attention, None if cache is None else cache.cross_attention
+
+            def look_at_source(x: Tensor) -> Tensor:
+                return attend(x, memory, mask=memory_mask, cache=kept)
+
+            x = self.add(x, self.cross_attention_norm, look_at_source)
+        return self.add(x, self.feed_forward_norm, self.feed_forward)
+
+
+def _attention(config: StackConfig, index: int) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.d_model,
+        config.heads(index),
+        n_kv_heads=config.n_kv_heads,
+        d_k=config.d_k,
+        bias=config.bias,
+        scale=config.scale,
+    )
+
+
+def _feed_forward(config: StackConfig) -> FeedForward | GatedFeedForward:
+    kind = GatedFeedForward if config.gated else FeedForward
+    return kind(config.d_model, config.d_ff, config.activation, bias=config.bias)
+
+
+def _norm(config: StackConfig) -> nn.Module:
+    return NORMS[config.norm](config.d_model, config.norm_eps)

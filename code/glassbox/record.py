@@ -11,7 +11,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from glassbox.attention import MultiHeadAttention, dot_product_scores, observers
+from glassbox.attention import dot_product_scores
+from glassbox.multi_head_attention import MultiHeadAttention, observers
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,15 @@ class AttentionRecord:
     value : Tensor
         ``(batch, heads, k_len, d_v)``.
     scores : Tensor
-        ``(batch, heads, q_len, k_len)``, scaled, before the mask.
+        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask.
     weights : Tensor
         ``(batch, heads, q_len, k_len)``, after mask and softmax.
     context : Tensor
         ``(batch, heads, q_len, d_v)``, before the heads are merged.
+    bias : Tensor or None
+        What was added to the scores.
+    scale : float or None
+        What they were multiplied by, if not one over the root of ``d_k``.
     """
 
     query: Float[Tensor, "batch heads q_len d_k"]
@@ -37,11 +42,14 @@ class AttentionRecord:
     value: Float[Tensor, "batch heads k_len d_v"]
     weights: Float[Tensor, "batch heads q_len k_len"]
     context: Float[Tensor, "batch heads q_len d_v"]
+    bias: Float[Tensor, "..."] | None = None
+    scale: float | None = None
 
     @property
     def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
         # The same function of the same tensors as in the forward pass, so the same numbers.
-        return dot_product_scores(self.query, self.key)
+        scores = dot_product_scores(self.query, self.key, self.scale)
+        return scores if self.bias is None else scores + self.bias
 
 
 class Tape(Mapping[str, AttentionRecord]):
@@ -102,7 +110,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
     Raises
     ------
     ValueError
-        If ``model`` has no :class:`~glassbox.attention.MultiHeadAttention` inside.
+        If ``model`` has no :class:`~glassbox.multi_head_attention.MultiHeadAttention` inside.
 
     Examples
     --------
@@ -120,9 +128,9 @@ def record(model: nn.Module) -> Iterator[Tape]:
         )
     tape = Tape()
 
-    def look(module: nn.Module, **tensors: Tensor) -> None:
+    def look(module: nn.Module, **seen: Any) -> None:
         if module in names:
-            tape.runs.setdefault(names[module], []).append(AttentionRecord(**tensors))
+            tape.runs.setdefault(names[module], []).append(AttentionRecord(**seen))
 
     def keep_output(module: nn.Module, _inputs: Any, output: Any) -> None:
         if module in names and look in observers.get() and isinstance(output, Tensor):

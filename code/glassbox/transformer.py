@@ -1,71 +1,27 @@
-"""Stacks of layers (chapters 7 and 8)."""
+"""Stacks of layers, and the whole Transformer made of two (chapters 7 and 8)."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
-from jaxtyping import Bool, Float
+import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_heads
-from glassbox.layers import ACTIVATIONS, EncoderLayer, LayerNorm
-
-
-@dataclass(frozen=True)
-class TransformerConfig:
-    """The sizes of a model, checked when it is made. The defaults are the paper's base model.
-
-    Parameters
-    ----------
-    d_model : int
-        Width of every position's vector.
-    n_heads : int
-        Attention heads in a layer; must divide ``d_model``.
-    n_layers : int
-        Layers in a stack.
-    d_ff : int
-        Width inside the feed-forward networks.
-    dropout : float
-        Share of values dropped in training, at least 0 and less than 1.
-    activation : {"relu", "gelu"}
-        Of the feed-forward networks.
-    norm_first : bool
-        Pre-norm if true, post-norm (the paper's) if not.
-    norm_eps : float
-        Added to the variance in every norm.
-
-    Raises
-    ------
-    ValueError
-        If a size is not positive, the heads do not divide the width, the dropout is no share,
-        ``norm_eps`` is not positive, or the activation is not known.
-
-    Notes
-    -----
-    Vaswani et al. (2017), table 3, row "base".
-    """
-
-    d_model: int = 512
-    n_heads: int = 8
-    n_layers: int = 6
-    d_ff: int = 2048
-    dropout: float = 0.1
-    activation: str = "relu"
-    norm_first: bool = False
-    norm_eps: float = 1e-5
-
-    def __post_init__(self) -> None:
-        check_heads(self.d_model, self.n_heads)
-        for name in ("n_layers", "d_ff"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
-        if not self.norm_eps > 0:
-            raise ValueError(f"norm_eps={self.norm_eps}: must be more than 0")
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation={self.activation!r} is not known; expected one of "
-                f"{sorted(ACTIVATIONS)}"
-            )
+from glassbox.cache import Cache
+from glassbox.checks import check_token_ids
+from glassbox.config import PositionKind, StackConfig
+from glassbox.layers import DecoderLayer, EncoderLayer
+from glassbox.normalization import NORMS
+from glassbox.positional import (
+    AlibiPositions,
+    LearnedPositions,
+    Positions,
+    RelativePositionBias,
+    RotaryPositions,
+    Rotation,
+    SinusoidalPositions,
+)
 
 
 class Encoder(nn.Module):
@@ -73,7 +29,7 @@ class Encoder(nn.Module):
 
     Parameters
     ----------
-    config : TransformerConfig
+    config : StackConfig
         The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
 
     Notes
@@ -81,24 +37,18 @@ class Encoder(nn.Module):
     Vaswani et al. (2017), section 3.1. Chapter 7.
     """
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            EncoderLayer(
-                config.d_model,
-                config.n_heads,
-                config.d_ff,
-                dropout=config.dropout,
-                activation=config.activation,
-                norm_first=config.norm_first,
-                norm_eps=config.norm_eps,
-            )
-            for _ in range(config.n_layers)
-        )
-        self.norm = LayerNorm(config.d_model, config.norm_eps) if config.norm_first else None
+        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
+        self.norm = _last_norm(config)
 
     def forward(
-        self, x: Float[Tensor, "batch length d_model"], mask: Bool[Tensor, "..."] | None = None
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotation: Rotation | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Pass ``x`` through all layers.
 
@@ -108,6 +58,8 @@ class Encoder(nn.Module):
             ``(batch, length, d_model)``: embeddings with positions added.
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
+        bias, rotation : optional
+            What the positions add to the scores, or turn queries and keys by; in every layer.
 
         Returns
         -------
@@ -115,5 +67,482 @@ class Encoder(nn.Module):
             ``(batch, length, d_model)``.
         """
         for layer in self.layers:
-            x = layer(x, mask)
+            x = layer(x, mask, bias=bias, rotation=rotation)
         return x if self.norm is None else self.norm(x)
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers: what stands at a position depends on it and on those before.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
+    cross_attention : bool, optional
+        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.1. Chapter 8.
+    """
+
+    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
+        )
+        self.norm = _last_norm(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        memory: Float[Tensor, "batch memory_len d_model"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotation: Rotation | None = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Pass ``x`` through all layers, each of which sees the same memory.
+
+        Parameters
+        ----------
+        x : Tensor
+            ``(batch, length, d_model)``: embeddings with positions added.
+        memory : Tensor, optional
+            ``(batch, memory_len, d_model)``: the encoder's output, if there is an encoder.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
+            That nobody attends to the future holds in any case.
+        memory_mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
+            padding mask.
+        bias, rotation : optional
+            What the positions add to the scores, or turn queries and keys by; in every layer.
+        cache : Cache, optional
+            What earlier steps have read. ``k_len`` counts it.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+
+        Raises
+        ------
+        ValueError
+            If the cache was made for another number of layers, or as in
+            :class:`~glassbox.layers.DecoderLayer`.
+        """
+        if cache is not None and len(cache) != len(self.layers):
+            raise ValueError(
+                f"the cache has {len(cache)} layers, this decoder {len(self.layers)}: make one "
+                "with the model's new_cache(max_len)"
+            )
+        for i, layer in enumerate(self.layers):
+            kept = None if cache is None else cache.layers[i]
+            x = layer(x, memory, mask, memory_mask, bias=bias, rotation=rotation, cache=kept)
+        return x if self.norm is None else self.norm(x)
+
+
+def _last_norm(config: StackConfig) -> nn.Module | None:
+    # Pre-norm adds up what no norm has seen yet. Post-norm has just normalised it.
+    return NORMS[config.norm](config.d_model, config.norm_eps) if config.norm_first else None
+
+
+@dataclass(frozen=True)
+class TransformerConfig(StackConfig):
+    """The sizes of an encoder–decoder. The defaults are the paper's base model.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Words of the source language, or of both in one vocabulary.
+    target_vocab_size : int, optional
+        Words of the target language, if it has a vocabulary of its own.
+    n_decoder_layers : int, optional
+        Layers of the decoder; as many as the encoder's, ``n_layers``, if left out.
+    positions : {"sinusoidal", "learned", "relative", "rotary", "alibi", "none"}
+        How positions are told apart.
+    concatenated : bool
+        Whether sinusoidal positions have all sines before all cosines, not in turn.
+    max_len : int
+        Number of positions that have a vector, where these are learned.
+    tie_embeddings : bool
+        Whether the projection to the vocabulary is the embedding of the target.
+    scale_embeddings : bool
+        Whether embeddings are multiplied by the root of ``d_model``.
+    output_bias : bool
+        Whether the projection to the vocabulary adds a bias.
+    pad_id, bos_id, eos_id : int
+        The ids that fill up, begin and end a text.
+
+    Raises
+    ------
+    ValueError
+        If a size is not positive, an id is not in the vocabulary, ``bos_id`` fills up as well, or
+        as in :class:`~glassbox.config.StackConfig`.
+
+    Notes
+    -----
+    Vaswani et al. (2017), table 3; section 3.4 on tying and scaling. The other fields are
+    :class:`~glassbox.config.StackConfig`'s. Chapter 8.
+    """
+
+    vocab_size: int = 37_000
+    target_vocab_size: int | None = None
+    n_decoder_layers: int | None = None
+    positions: PositionKind = "sinusoidal"
+    concatenated: bool = False
+    max_len: int = 512
+    tie_embeddings: bool = True
+    scale_embeddings: bool = True
+    output_bias: bool = False
+    pad_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+
+    @classmethod
+    def base(cls, **changes: Any) -> "TransformerConfig":
+        """Return the paper's base model, with these fields changed."""
+        return cls(**changes)
+
+    @classmethod
+    def big(cls, **changes: Any) -> "TransformerConfig":
+        """Return the paper's big model, with these fields changed."""
+        sizes = {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3}
+        return cls(**(sizes | changes))
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> "TransformerConfig":
+        """Return a model that a laptop trains: width 128, 4 + 4 layers, with these changes."""
+        sizes = {"d_model": 128, "n_heads": 4, "n_layers": 4, "d_ff": 256, "vocab_size": 8_000}
+        return cls(**(sizes | changes))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("vocab_size", "target_vocab_size", "n_decoder_layers", "max_len"):
+            if (size := getattr(self, name)) is not None and size < 1:
+                raise ValueError(f"{name}={size}: must be at least 1")
+        for name in ("pad_id", "bos_id", "eos_id"):
+            if not 0 <= (given := getattr(self, name)) < self.written_vocab_size:
+                raise ValueError(
+                    f"{name}={given} is not in a vocabulary of {self.written_vocab_size}: "
+                    f"choose one of 0 to {self.written_vocab_size - 1}"
+                )
+
+    @property
+    def written_vocab_size(self) -> int:
+        """How many words the decoder chooses from."""
+        return self.vocab_size if self.target_vocab_size is None else self.target_vocab_size
+
+    @property
+    def decoder(self) -> "TransformerConfig":
+        """The same sizes, with the decoder's number of layers."""
+        n_layers = self.n_layers if self.n_decoder_layers is None else self.n_decoder_layers
+        return replace(self, n_layers=n_layers)
+
+
+class TokenEmbedding(nn.Embedding):
+    r"""A vector for each token id, multiplied by :math:`\sqrt{d_{\text{model}}}`.
+
+    The vectors start out with a variance of :math:`1 / d_{\text{model}}`, which suits the
+    projection to the vocabulary that they are tied to; the factor brings them to the size of the
+    position vectors they are added to.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Number of ids.
+    d_model : int
+        Width of a vector.
+    scaled : bool, optional
+        Whether to multiply at all.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.4; Press and Wolf (2017). Chapters 2 and 8.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, *, scaled: bool = True) -> None:
+        super().__init__(vocab_size, d_model)
+        self.scale = math.sqrt(d_model) if scaled else 1.0
+        nn.init.normal_(self.weight, std=d_model**-0.5)
+
+    def forward(self, token_ids: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape d_model"]:
+        """Look the ids, of any shape, up: ``(..., d_model)``."""
+        return super().forward(token_ids) * self.scale
+
+
+class Transformer(nn.Module):
+    """The whole Transformer: an encoder that reads, and a decoder that writes word by word.
+
+    Parameters
+    ----------
+    config : TransformerConfig, optional
+        The sizes; the paper's base model if left out.
+
+    Attributes
+    ----------
+    encoder, decoder : Encoder, Decoder
+        The two stacks.
+    output : nn.Linear
+        The projection to one number for each word of the vocabulary, the logits.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3 and figure 1. Chapter 8.
+    """
+
+    def __init__(self, config: TransformerConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = TransformerConfig() if config is None else config
+        self.source_embedding = _embedding(config, config.vocab_size)
+        self.target_embedding = (
+            self.source_embedding
+            if config.target_vocab_size is None
+            else _embedding(config, config.target_vocab_size)
+        )
+        self.source_positions = make_positions(config, bidirectional=True)
+        self.target_positions = make_positions(config, bidirectional=False)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config.decoder)
+        self.output = nn.Linear(config.d_model, config.written_vocab_size, bias=config.output_bias)
+        for parameter in (*self.encoder.parameters(), *self.decoder.parameters()):
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        if config.tie_embeddings:
+            self.output.weight = self.target_embedding.weight
+
+    def forward(
+        self,
+        source_ids: Int[Tensor, "batch source_len"],
+        target_ids: Int[Tensor, "batch target_len"],
+        source_mask: Bool[Tensor, "..."] | None = None,
+        target_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch target_len vocab"]:
+        """Return the logits of each target position's next word, for training.
+
+        Parameters
+        ----------
+        source_ids : Tensor
+            Integers, ``(batch, source_len)``.
+        target_ids : Tensor
+            Integers, ``(batch, target_len)``: what the decoder has before it at each position,
+            beginning with ``bos_id``.
+        source_mask, target_mask : Tensor, optional
+            Boolean, ``True`` = may attend: the padding masks of both, where there is padding.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, target_len, vocab)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no token, an id is not in the vocabulary, or shapes or devices do not fit.
+        TypeError
+            If the ids are not integers or a mask is not boolean.
+        """
+        memory = self.encode(source_ids, source_mask)
+        return self.decode(target_ids, memory, target_mask, source_mask)
+
+    def encode(
+        self,
+        source_ids: Int[Tensor, "batch source_len"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch source_len d_model"]:
+        """Read the source: a vector for each of its words that knows its context.
+
+        Parameters
+        ----------
+        source_ids : Tensor
+            Integers, ``(batch, source_len)``.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, source_len, source_len)``.
+
+        Returns
+        -------
+        Tensor
+            The memory, ``(batch, source_len, d_model)``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`forward`.
+        """
+        check_token_ids("source_ids", source_ids, self.config.vocab_size, self._device)
+        where = torch.arange(source_ids.size(1), device=source_ids.device)
+        positions = self.source_positions
+        x = self.dropout(positions.embed(self.source_embedding(source_ids), where))
+        return self.encoder(
+            x, mask, bias=positions.bias(where, where), rotation=positions.rotation(where)
+        )
+
+    def decode(
+        self,
+        target_ids: Int[Tensor, "batch target_len"],
+        memory: Float[Tensor, "batch source_len d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Int[Tensor, "batch target_len"] | None = None,
+        cache: Cache | None = None,
+        last_only: bool = False,
+    ) -> Float[Tensor, "batch kept vocab"]:
+        """Return the logits of the next word, given what is written so far and the source.
+
+        Parameters
+        ----------
+        target_ids : Tensor
+            Integers, ``(batch, target_len)``; with a cache only those it has not read yet.
+        memory : Tensor
+            ``(batch, source_len, d_model)``, from :meth:`encode`.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, target_len, k_len)``; ``True`` = may
+            attend. ``k_len`` counts what is in the cache.
+        memory_mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, target_len, source_len)``.
+        positions : Tensor, optional
+            Integers, ``(batch, target_len)``, where they do not go on from those in the cache.
+        cache : Cache, optional
+            What earlier steps have read, from :meth:`new_cache`.
+        last_only : bool, optional
+            Whether the last position's logits are enough.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, target_len, vocab)``, or ``(batch, 1, vocab)`` with ``last_only``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`forward`.
+        """
+        hidden = self.decode_hidden(
+            target_ids, memory, mask, memory_mask, positions=positions, cache=cache
+        )
+        return self.logits(hidden[:, -1:] if last_only else hidden)
+
+    def decode_hidden(
+        self,
+        target_ids: Int[Tensor, "batch target_len"],
+        memory: Float[Tensor, "batch source_len d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Int[Tensor, "batch target_len"] | None = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch target_len d_model"]:
+        """Return what :meth:`decode` projects: the decoder's output, ``(batch, length, d_model)``.
+
+        Parameters
+        ----------
+        target_ids, memory, mask, memory_mask, positions, cache : optional
+            As for :meth:`decode`.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, target_len, d_model)``.
+        """
+        check_token_ids("target_ids", target_ids, self.config.written_vocab_size, self._device)
+        new, seen = count_tokens(target_ids, cache)
+        where = new if positions is None else positions
+        scheme = self.target_positions
+        x = self.dropout(scheme.embed(self.target_embedding(target_ids), where))
+        return self.decoder(
+            x,
+            memory,
+            mask,
+            memory_mask,
+            bias=scheme.bias(new, seen),
+            rotation=scheme.rotation(where),
+            cache=cache,
+        )
+
+    def logits(
+        self, hidden: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch length vocab"]:
+        """Project vectors to one number for each word: ``(batch, length, vocab)``."""
+        return self.output(hidden)
+
+    def new_cache(self, max_len: int) -> Cache:
+        """Return an empty cache for ``max_len`` words at most."""
+        return Cache(self.config.decoder.n_layers, max_len)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.output.weight.device
+
+
+def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:
+    return TokenEmbedding(vocab_size, config.d_model, scaled=config.scale_embeddings)
+
+
+def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positions:
+    """Return the positions a configuration asks for.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        Its ``positions``, and the sizes they need.
+    bidirectional : bool
+        Whether there is anything to be told about what comes after a position.
+
+    Returns
+    -------
+    Positions
+        A module without parameters, but for learned vectors and relative biases.
+
+    Raises
+    ------
+    ValueError
+        If layers differ in their number of heads and the positions need one number.
+
+    Notes
+    -----
+    Chapter 6.
+    """
+    if config.positions == "none":
+        return Positions()
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(config.d_model, concatenated=config.concatenated)
+    if config.positions == "learned":
+        return LearnedPositions(config.max_len, config.d_model)
+    if isinstance(config.n_heads, tuple) and len(set(config.n_heads)) > 1:
+        raise ValueError(
+            f"positions={config.positions!r} are shared by all layers, but these differ in their "
+            f"heads: n_heads={config.n_heads}. Give all the same number, or add positions to the "
+            "embeddings: 'sinusoidal' or 'learned'"
+        )
+    if config.positions == "rotary":
+        return RotaryPositions(config.d_k or config.d_model // config.heads(0))
+    if config.positions == "alibi":
+        return AlibiPositions(config.heads(0))
+    return RelativePositionBias(config.heads(0), bidirectional=bidirectional)
+
+
+def count_tokens(
+    token_ids: Int[Tensor, "batch length"], cache: Cache | None
+) -> tuple[Int[Tensor, " length"], Int[Tensor, " k_len"]]:
+    """Return where new tokens stand in the text, and where all read so far stand, from 0.
+
+    Parameters
+    ----------
+    token_ids : Tensor
+        The new ones, ``(batch, length)``.
+    cache : Cache or None
+        What earlier steps have read.
+
+    Returns
+    -------
+    new, seen : Tensor
+        Integers, ``(length,)`` and ``(k_len,)``; ``new`` is the end of ``seen``.
+    """
+    start = 0 if cache is None else cache.length
+    seen = torch.arange(start + token_ids.size(1), device=token_ids.device)
+    return seen[start:], seen

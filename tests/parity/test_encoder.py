@@ -7,8 +7,10 @@ import torch
 from torch import nn
 
 from glassbox import causal_mask, padding_mask
-from glassbox.layers import EncoderLayer, LayerNorm, layer_norm
-from glassbox.transformer import Encoder, TransformerConfig
+from glassbox.config import StackConfig
+from glassbox.layers import EncoderLayer
+from glassbox.normalization import LayerNorm, layer_norm
+from glassbox.transformer import Encoder
 
 NAMES = {  # the reference's, ours; its input projection is stacked and handled apart
     r"self_attn\.out_proj": "self_attention.output",
@@ -72,9 +74,8 @@ def test_a_layer_and_its_gradients_equal_pytorch_s(norm_first, activation, kind,
         16, 4, 40, 0.0, activation, 1e-3, batch_first=True, norm_first=norm_first, device=device
     )
     randomize(reference)
-    ours = EncoderLayer(
-        16, 4, 40, dropout=0.0, activation=activation, norm_first=norm_first, norm_eps=1e-3
-    ).to(device)
+    config = StackConfig(16, 4, 1, 40, 0.0, activation, norm_first, norm_eps=1e-3)
+    ours = EncoderLayer(config).to(device)
     ours.load_state_dict(translate(reference.state_dict()))
     mask, arguments = masks(device)[kind]
     compare(
@@ -99,7 +100,7 @@ def test_an_encoder_and_its_gradients_equal_pytorch_s(norm_first, kind, device):
         enable_nested_tensor=False,
     )
     randomize(reference)
-    config = TransformerConfig(16, 2, 3, 24, dropout=0.0, norm_first=norm_first)
+    config = StackConfig(16, 2, 3, 24, dropout=0.0, norm_first=norm_first)
     ours = Encoder(config).to(device)
     ours.load_state_dict(translate(reference.state_dict()))
     mask, arguments = masks(device)[kind]

@@ -6,7 +6,8 @@ import textwrap
 
 import pytest
 
-from glassbox.attention import MultiHeadAttention, masked_softmax, scaled_dot_product_attention
+from glassbox.attention import masked_softmax, scaled_dot_product_attention
+from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.viz import Source
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassbox.attention import MultiHeadAttention
+from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
 from glassbox.viz import compare_heads, head_view, model_view, neuron_view
 from glassbox.viz.maps import gather

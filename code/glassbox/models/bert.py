@@ -1,22 +1,22 @@
 """BERT: the Transformer's encoder, reading in both directions (chapters 4, 7 and 11)."""
 
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.layers import LayerNorm
-from glassbox.models.weights import find_weights, read_config, read_weights
-from glassbox.transformer import Encoder, TransformerConfig
+from glassbox.checks import check_length, check_token_ids
+from glassbox.config import Activation, StackConfig
+from glassbox.normalization import LayerNorm
+from glassbox.pretrained import Pretrained, our_activation, reference_activation
+from glassbox.transformer import Encoder
 
 
 @dataclass(frozen=True)
-class BertConfig(TransformerConfig):
+class BertConfig(StackConfig):
     """The sizes of a BERT. The defaults are bert-base-uncased's.
 
     Parameters
@@ -34,18 +34,19 @@ class BertConfig(TransformerConfig):
     ------
     ValueError
         If a size is not positive, ``pad_id`` is not in the vocabulary, or as in
-        :class:`TransformerConfig`.
+        :class:`~glassbox.config.StackConfig`.
 
     Notes
     -----
-    Devlin et al. (2019), section 3. The other fields are :class:`TransformerConfig`'s.
+    Devlin et al. (2019), section 3. The other fields are :class:`~glassbox.config.StackConfig`'s.
+    Chapter 11.
     """
 
     d_model: int = 768
-    n_heads: int = 12
+    n_heads: int | tuple[int, ...] = 12
     n_layers: int = 12
     d_ff: int = 3072
-    activation: str = "gelu"
+    activation: Activation = "gelu"
     norm_eps: float = 1e-12
     vocab_size: int = 30522
     max_len: int = 512
@@ -88,7 +89,7 @@ class BertConfig(TransformerConfig):
                 n_layers=config["num_hidden_layers"],
                 d_ff=config["intermediate_size"],
                 dropout=config["hidden_dropout_prob"],
-                activation=config["hidden_act"],
+                activation=our_activation(config["hidden_act"]),
                 norm_eps=config["layer_norm_eps"],
                 vocab_size=config["vocab_size"],
                 max_len=config["max_position_embeddings"],
@@ -97,6 +98,34 @@ class BertConfig(TransformerConfig):
             )
         except KeyError as error:
             raise ValueError(f"config.json has no {error}, which a BERT needs") from error
+
+    def to_reference(self) -> dict[str, Any]:
+        """Return the entries of the reference library's ``config.json``.
+
+        Raises
+        ------
+        ValueError
+            If the reference has no such BERT.
+        """
+        plain = BertConfig()
+        for name in ("norm_first", "norm", "gated", "bias", "n_kv_heads", "d_k", "scale"):
+            if (given := getattr(self, name)) != (expected := getattr(plain, name)):
+                raise ValueError(f"{name}={given!r}: the reference's BERT has {name}={expected!r}")
+        return {
+            "model_type": "bert",
+            "architectures": ["BertModel"],
+            "hidden_size": self.d_model,
+            "num_attention_heads": self.n_heads,
+            "num_hidden_layers": self.n_layers,
+            "intermediate_size": self.d_ff,
+            "hidden_dropout_prob": self.dropout,
+            "hidden_act": reference_activation(self.activation),
+            "layer_norm_eps": self.norm_eps,
+            "vocab_size": self.vocab_size,
+            "max_position_embeddings": self.max_len,
+            "type_vocab_size": self.n_token_types,
+            "pad_token_id": self.pad_id,
+        }
 
 
 class BertEmbeddings(nn.Module):
@@ -125,7 +154,7 @@ class BertEmbeddings(nn.Module):
         return self.dropout(self.norm(x))
 
 
-class Bert(nn.Module):
+class Bert(Pretrained):
     """A BERT that returns the last layer's hidden states.
 
     Parameters
@@ -138,6 +167,25 @@ class Bert(nn.Module):
     Devlin et al. (2019): a post-norm encoder with exact GELU and learned positions. Equal to
     ``transformers.BertModel`` without its pooler. Chapters 7 and 11.
     """
+
+    config_class = BertConfig
+    has_default = True
+    reference_prefix = "bert."
+    reference_names: ClassVar[Mapping[str, str]] = {
+        "embeddings.word_embeddings": "embeddings.token",
+        "embeddings.position_embeddings": "embeddings.position",
+        "embeddings.token_type_embeddings": "embeddings.token_type",
+        "embeddings.LayerNorm": "embeddings.norm",
+        "encoder.layer.{}.attention.self.query": "encoder.layers.{}.self_attention.query",
+        "encoder.layer.{}.attention.self.key": "encoder.layers.{}.self_attention.key",
+        "encoder.layer.{}.attention.self.value": "encoder.layers.{}.self_attention.value",
+        "encoder.layer.{}.attention.output.dense": "encoder.layers.{}.self_attention.output",
+        "encoder.layer.{}.attention.output.LayerNorm": "encoder.layers.{}.attention_norm",
+        "encoder.layer.{}.intermediate.dense": "encoder.layers.{}.feed_forward.expand",
+        "encoder.layer.{}.output.dense": "encoder.layers.{}.feed_forward.contract",
+        "encoder.layer.{}.output.LayerNorm": "encoder.layers.{}.feed_forward_norm",
+    }
+    not_ours = r"(pooler|cls)\.|embeddings\.position_ids$"
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -183,107 +231,27 @@ class Bert(nn.Module):
         return self.encoder(self.embeddings(token_ids, token_types), mask)
 
     @classmethod
-    def from_pretrained(cls, name: str | os.PathLike[str] | None = None) -> "Bert":
-        """Load published weights, in eval mode and on the CPU.
-
-        Parameters
-        ----------
-        name : str or path, optional
-            See :func:`glassbox.models.find_weights`.
+    def our_name(cls, name: str) -> str | None:
+        """Return our name for a reference parameter; ``None`` for pooler and pre-training heads.
 
         Raises
         ------
-        FileNotFoundError, ConnectionError
-            If the weights cannot be found.
         ValueError
-            If they are altered, damaged, or those of another kind of model.
+            If a BERT has no parameter of that name.
         """
-        folder = find_weights(name)
-        model = cls(BertConfig.from_reference(read_config(folder)))
-        weights = {
-            translated: tensor
-            for reference_name, tensor in read_weights(folder).items()
-            if (translated := translate_name(reference_name)) is not None
-        }
-        try:
-            model.load_state_dict(weights)
-        except RuntimeError as error:
-            raise ValueError(
-                f"the weights in {folder} do not fit its config.json: {error}"
-            ) from error
-        return model.eval()
+        for first_release, today in ((".gamma", ".weight"), (".beta", ".bias")):
+            if name.endswith(first_release):
+                name = name.removesuffix(first_release) + today
+        return super().our_name(name)
 
     def _check_inputs(self, token_ids: Tensor, token_types: Tensor | None) -> None:
-        self._check_ids("token_ids", token_ids, self.config.vocab_size)
-        if token_ids.size(1) > self.config.max_len:
-            raise ValueError(
-                f"the text has {token_ids.size(1)} tokens, but this model has positions for "
-                f"{self.config.max_len} only: shorten the text or split it"
-            )
+        device = self.embeddings.token.weight.device
+        check_token_ids("token_ids", token_ids, self.config.vocab_size, device)
+        check_length(token_ids.size(1), self.config.max_len)
         if token_types is not None:
-            self._check_ids("token_types", token_types, self.config.n_token_types)
+            check_token_ids("token_types", token_types, self.config.n_token_types, device)
             if token_types.shape != token_ids.shape:
                 raise ValueError(
                     f"token_types has shape {tuple(token_types.shape)}; expected that of "
                     f"token_ids, {tuple(token_ids.shape)}"
                 )
-
-    def _check_ids(self, what: str, ids: Tensor, size: int) -> None:
-        if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
-            given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
-            raise TypeError(f"{what} is {given}; expected a tensor of integers, torch.int64")
-        if ids.dim() != 2 or 0 in ids.shape:
-            raise ValueError(
-                f"{what} has shape {tuple(ids.shape)}; expected (batch, length) with at least one "
-                "token"
-            )
-        if ids.device != (ours := self.embeddings.token.weight.device):
-            raise ValueError(
-                f"{what} is on {ids.device}, the model is on {ours}: move it there with "
-                f".to('{ours}')"
-            )
-        if torch.compiler.is_compiling() or ids.is_meta:
-            return  # no values to look at, only shapes
-        low, high = (int(end) for end in ids.aminmax())
-        if low < 0 or high >= size:
-            raise ValueError(
-                f"{what} runs from {low} to {high}; this model knows 0 to {size - 1}. "
-                "Was the text tokenized for another model?"
-            )
-
-
-#: Where the reference library keeps what we call by the book's names.
-REFERENCE_NAMES = {
-    r"embeddings\.word_embeddings": "embeddings.token",
-    r"embeddings\.position_embeddings": "embeddings.position",
-    r"embeddings\.token_type_embeddings": "embeddings.token_type",
-    r"embeddings\.LayerNorm": "embeddings.norm",
-    r"encoder\.layer\.(\d+)\.attention\.self\.query": r"encoder.layers.\1.self_attention.query",
-    r"encoder\.layer\.(\d+)\.attention\.self\.key": r"encoder.layers.\1.self_attention.key",
-    r"encoder\.layer\.(\d+)\.attention\.self\.value": r"encoder.layers.\1.self_attention.value",
-    r"encoder\.layer\.(\d+)\.attention\.output\.dense": r"encoder.layers.\1.self_attention.output",
-    r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm": r"encoder.layers.\1.attention_norm",
-    r"encoder\.layer\.(\d+)\.intermediate\.dense": r"encoder.layers.\1.feed_forward.expand",
-    r"encoder\.layer\.(\d+)\.output\.dense": r"encoder.layers.\1.feed_forward.contract",
-    r"encoder\.layer\.(\d+)\.output\.LayerNorm": r"encoder.layers.\1.feed_forward_norm",
-}
-NOT_OURS = re.compile(r"(pooler|cls)\.|embeddings\.position_ids$")
-
-
-def translate_name(name: str) -> str | None:
-    """Return our name for a reference weight; ``None`` for pooler and pre-training heads.
-
-    Raises
-    ------
-    ValueError
-        If a BERT has no weight of that name.
-    """
-    name = name.removeprefix("bert.")
-    if NOT_OURS.match(name):
-        return None
-    stem, _, kind = name.rpartition(".")
-    kind = {"gamma": "weight", "beta": "bias"}.get(kind, kind)  # names of the first release
-    for reference, ours in REFERENCE_NAMES.items():
-        if match := re.fullmatch(reference, stem):
-            return f"{match.expand(ours)}.{kind}"
-    raise ValueError(f"a BERT has no weight called {name!r}: are these another model's weights?")

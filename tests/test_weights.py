@@ -13,9 +13,9 @@ import torch
 from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 from safetensors.torch import load_file, save_file
 
+from glassbox import weights as module
 from glassbox.models import Bert, find_weights
-from glassbox.models import weights as module
-from glassbox.models.weights import MINILM_SHA256, check_sha256, read_config, read_weights
+from glassbox.weights import MINILM_SHA256, check_sha256, read_config, read_weights
 
 CONFIG: dict[str, Any] = {
     "model_type": "bert",

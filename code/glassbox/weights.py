@@ -3,16 +3,20 @@
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 #: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
+#: Where large models say which of several files holds which tensor.
+INDEX_FILE = "model.safetensors.index.json"
 
 
 def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
@@ -59,8 +63,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         )
     else:
         folder = _download(name)
-    for file in (CONFIG_FILE, WEIGHTS_FILE):
-        if not (folder / file).is_file():
+    for file, instead in ((CONFIG_FILE, CONFIG_FILE), (WEIGHTS_FILE, INDEX_FILE)):
+        if not (folder / file).is_file() and not (folder / instead).is_file():
             raise FileNotFoundError(
                 f"{folder} holds no {file}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
                 "Pickled weights (pytorch_model.bin) are not read, because unpickling runs code; "
@@ -98,31 +102,94 @@ def read_config(folder: Path) -> dict[str, Any]:
     ValueError
         If the file is not JSON, or holds something other than names with values.
     """
-    try:
-        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{folder / CONFIG_FILE} is not JSON: {error}") from error
-    if not isinstance(config, dict):
-        raise ValueError(
-            f"{folder / CONFIG_FILE} holds a {type(config).__name__}; expected a JSON object "
-            'such as {"hidden_size": 384, ...}'
-        )
-    return config
+    return _read_object(folder / CONFIG_FILE, '{"hidden_size": 384, ...}')
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Read ``model.safetensors`` as tensors by name, on the CPU.
+    """Read ``model.safetensors``, or the files it is divided into, as tensors by name.
+
+    Returns
+    -------
+    dict of str to Tensor
+        On the CPU.
 
     Raises
     ------
     ValueError
-        If the file is not safetensors, or cut off.
+        If a file is not safetensors, is cut off, or does not lie in this folder.
+    FileNotFoundError
+        If one of several files is missing.
     """
+    if (folder / WEIGHTS_FILE).is_file():
+        return _read_tensors(folder / WEIGHTS_FILE)
+    index = _read_object(folder / INDEX_FILE, '{"weight_map": {...}}').get("weight_map")
+    if not isinstance(index, dict) or not index:
+        raise ValueError(
+            f"{folder / INDEX_FILE} has no 'weight_map': expected the file of each tensor"
+        )
+    weights: dict[str, Tensor] = {}
+    for file in sorted(set(index.values())):
+        if Path(file).name != file or not file.endswith(".safetensors"):
+            raise ValueError(
+                f"{folder / INDEX_FILE} names {file!r}; expected safetensors in the same folder"
+            )
+        if not (folder / file).is_file():
+            raise FileNotFoundError(f"{folder} lacks {file}, which {INDEX_FILE} names")
+        weights |= _read_tensors(folder / file)
+    return weights
+
+
+def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
+    """Write ``config.json`` and ``model.safetensors``; both whole, or neither.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is missing.
+    config : mapping
+        What ``config.json`` says.
+    weights : mapping of str to Tensor
+        On the CPU. Tensors that share memory are written as often as they are named.
+
+    Raises
+    ------
+    FileExistsError
+        If ``folder`` is a file.
+    """
+    folder = folder.expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file; expected a folder to write a model to")
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix=".writing-") as beside:  # so that moving is atomic
+        written = Path(beside)
+        (written / CONFIG_FILE).write_text(
+            json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
+        )
+        tensors = {name: tensor.contiguous().clone() for name, tensor in weights.items()}
+        save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
+        (folder / INDEX_FILE).unlink(missing_ok=True)
+        for file in (WEIGHTS_FILE, CONFIG_FILE):
+            (written / file).replace(folder / file)
+
+
+def _read_object(file: Path, example: str) -> dict[str, Any]:
     try:
-        return load_file(folder / WEIGHTS_FILE)
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"{file} holds a {type(content).__name__}; expected a JSON object such as {example}"
+        )
+    return content
+
+
+def _read_tensors(file: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(file)
     except SafetensorError as error:
         raise ValueError(
-            f"{folder / WEIGHTS_FILE} cannot be read as safetensors ({error}): "
+            f"{file} cannot be read as safetensors ({error}): "
             "it is damaged or cut off; fetch it again"
         ) from error
 
@@ -144,7 +211,8 @@ def _download(name: str) -> Path:
 
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
-        wanted = [CONFIG_FILE, WEIGHTS_FILE, "tokenizer*", "vocab.txt", "special_tokens_map.json"]
+        wanted = [CONFIG_FILE, "model*.safetensors", INDEX_FILE, "special_tokens_map.json"]
+        wanted += ["tokenizer*", "vocab.*", "merges.txt", "spiece.model"]
         return Path(snapshot_download(name, allow_patterns=wanted))
     except (HFValidationError, RepositoryNotFoundError) as error:
         raise ValueError(f"no model called {name!r}: {expected}") from error

@@ -1,0 +1,222 @@
+"""What a model has read already, so that each new token costs one step (chapter 10)."""
+
+from collections.abc import Iterator
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class KeyValueCache:
+    """The keys and values of one attention, kept from step to step.
+
+    Two buffers of their final length are made at the first step and filled from the left: a step
+    writes its own keys and values, and copies nothing of what is there already.
+
+    Parameters
+    ----------
+    max_len : int, optional
+        How many positions there will be at most; as many as the first step brings if left out.
+
+    Attributes
+    ----------
+    length : int
+        How many positions there are now.
+
+    Raises
+    ------
+    ValueError
+        If ``max_len`` is less than 1.
+
+    Notes
+    -----
+    Pope et al. (2023), section 2.1. Chapter 10.
+    """
+
+    def __init__(self, max_len: int | None = None) -> None:
+        if max_len is not None and max_len < 1:
+            raise ValueError(f"max_len={max_len}: a cache must hold at least 1 position")
+        self.max_len = max_len
+        self.length = 0
+        self._key: Tensor | None = None
+        self._value: Tensor | None = None
+
+    @property
+    def key(self) -> Float[Tensor, "batch kv_heads length d_k"]:
+        """All keys so far, ``(batch, kv_heads, length, d_k)``."""
+        return self._filled(self._key)
+
+    @property
+    def value(self) -> Float[Tensor, "batch kv_heads length d_v"]:
+        """All values so far, ``(batch, kv_heads, length, d_v)``."""
+        return self._filled(self._value)
+
+    def append(
+        self,
+        key: Float[Tensor, "batch kv_heads new d_k"],
+        value: Float[Tensor, "batch kv_heads new d_v"],
+    ) -> tuple[
+        Float[Tensor, "batch kv_heads length d_k"], Float[Tensor, "batch kv_heads length d_v"]
+    ]:
+        """Write new keys and values behind the others, and return all of them.
+
+        Parameters
+        ----------
+        key, value : Tensor
+            ``(batch, kv_heads, new, d_k)`` and ``(batch, kv_heads, new, d_v)``.
+
+        Returns
+        -------
+        key, value : Tensor
+            ``(batch, kv_heads, length, d_k)`` and ``(batch, kv_heads, length, d_v)``: views of
+            the buffers.
+
+        Raises
+        ------
+        ValueError
+            If there is no room, or if the batch, the heads or the widths are not those kept.
+        """
+        if self._key is None or self._value is None:
+            self.max_len = key.size(2) if self.max_len is None else self.max_len
+            self._key, self._value = (
+                x.new_empty(*x.shape[:2], self.max_len, x.size(3)) for x in (key, value)
+            )
+        start, end = self.length, self.length + key.size(2)
+        if end > self._key.size(2):
+            raise ValueError(
+                f"{end} positions do not fit into a cache of max_len={self.max_len}: "
+                "make it longer, or generate fewer tokens"
+            )
+        if key.shape != (expected := (*self._key.shape[:2], key.size(2), self._key.size(3))):
+            raise ValueError(
+                f"the new keys have shape {tuple(key.shape)}, those in the cache continue with "
+                f"{expected}: a cache belongs to one model and one batch"
+            )
+        self._key[:, :, start:end] = key
+        self._value[:, :, start:end] = value
+        self.length = end
+        return self.key, self.value
+
+    def reorder(self, rows: Int[Tensor, " new_batch"]) -> None:
+        """Keep these rows of the batch, in this order; a row may be kept more than once."""
+        if self._key is not None and self._value is not None:
+            self._key, self._value = (self._moved(x, rows) for x in (self._key, self._value))
+
+    def crop(self, length: int) -> None:
+        """Forget all positions from ``length`` on.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many.
+        """
+        if not 0 <= length <= self.length:
+            raise ValueError(f"length={length}: this cache holds {self.length} positions")
+        self.length = length
+
+    def _filled(self, buffer: Tensor | None) -> Tensor:
+        if buffer is None:
+            raise ValueError("the cache is empty: it has keys and values after the first step")
+        return buffer[:, :, : self.length]
+
+    def _moved(self, buffer: Tensor, rows: Tensor) -> Tensor:
+        if rows.numel() != buffer.size(0):
+            return buffer.index_select(0, rows)
+        filled = buffer[:, :, : self.length]  # what is not written yet need not be moved
+        filled.copy_(filled.index_select(0, rows))
+        return buffer
+
+
+class LayerCache:
+    """The caches of one layer: of its own past, and in a decoder of the encoder's output.
+
+    Parameters
+    ----------
+    max_len : int
+        How many positions the layer will read at most.
+
+    Attributes
+    ----------
+    self_attention : KeyValueCache
+        Grows by what each step reads.
+    cross_attention : KeyValueCache
+        Filled from the memory in the first step, and constant from then on; stays empty in a
+        model without an encoder.
+    """
+
+    def __init__(self, max_len: int) -> None:
+        self.self_attention = KeyValueCache(max_len)
+        self.cross_attention = KeyValueCache()
+
+
+class Cache:
+    """The caches of all layers of a model, for one batch of texts that are being written.
+
+    Parameters
+    ----------
+    n_layers : int
+        Layers of the decoder.
+    max_len : int
+        How many positions it will read at most.
+
+    Attributes
+    ----------
+    layers : list of LayerCache
+        One for each layer.
+
+    Raises
+    ------
+    ValueError
+        If ``n_layers`` or ``max_len`` is less than 1.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+
+    def __init__(self, n_layers: int, max_len: int) -> None:
+        if n_layers < 1:
+            raise ValueError(f"n_layers={n_layers}: a cache needs at least 1 layer")
+        self.layers = [LayerCache(max_len) for _ in range(n_layers)]
+
+    @property
+    def length(self) -> int:
+        """How many positions the model has read."""
+        return self.layers[0].self_attention.length
+
+    @property
+    def max_len(self) -> int:
+        """How many positions it can read at most."""
+        return self.layers[0].self_attention.max_len or 0
+
+    def __iter__(self) -> Iterator[LayerCache]:
+        return iter(self.layers)
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def reorder(self, rows: Int[Tensor, " new_batch"], *, same_memory: bool = False) -> None:
+        """Keep these rows of the batch, in this order; a row may be kept more than once.
+
+        Parameters
+        ----------
+        rows : Tensor
+            Integers, ``(new_batch,)``.
+        same_memory : bool, optional
+            Whether every row takes the place of one with the same memory, as among the beams of
+            one text, so that the cross-attention's keys and values can stay where they are.
+        """
+        for layer in self.layers:
+            layer.self_attention.reorder(rows)
+            if not same_memory:
+                layer.cross_attention.reorder(rows)
+
+    def crop(self, length: int) -> None:
+        """Forget all positions from ``length`` on; the memory stays.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many.
+        """
+        for layer in self.layers:
+            layer.self_attention.crop(length)

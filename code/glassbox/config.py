@@ -1,0 +1,102 @@
+"""The sizes of a stack of layers, checked when they are set."""
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args, get_type_hints
+
+from glassbox.checks import check_heads, check_kind
+
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
+Norm = Literal["layer", "rms"]
+PositionKind = Literal["none", "sinusoidal", "learned", "relative", "rotary", "alibi"]
+
+
+@dataclass(frozen=True)
+class StackConfig:
+    """The sizes and kinds of a stack of layers. The defaults are the paper's base model.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of every position's vector.
+    n_heads : int or tuple of int
+        Attention heads in a layer, or one number for each layer.
+    n_layers : int
+        Layers in a stack.
+    d_ff : int
+        Width inside the feed-forward networks.
+    dropout : float
+        Share of values dropped in training, at least 0 and less than 1.
+    activation : {"relu", "gelu", "gelu_tanh", "silu"}
+        Of the feed-forward networks.
+    norm_first : bool
+        Pre-norm if true, post-norm (the paper's) if not.
+    norm_eps : float
+        Added to the variance in every norm.
+    norm : {"layer", "rms"}
+        Layer normalisation (the paper's), or the root mean square alone.
+    gated : bool
+        Whether the feed-forward networks have a gate; SwiGLU is this with ``"silu"``.
+    bias : bool
+        Whether attentions and feed-forward networks add a bias.
+    n_kv_heads : int, optional
+        Heads of keys and values, shared by groups of query heads; ``n_heads`` if left out.
+    d_k : int, optional
+        Width of a head; ``d_model // n_heads`` if left out.
+    scale : float, optional
+        What scores are multiplied by; one over the root of the head's width if left out.
+
+    Raises
+    ------
+    ValueError
+        If a size is not positive, the heads do not divide the width, there are heads for another
+        number of layers, key-value heads do not divide the heads, the dropout is no share,
+        ``norm_eps`` is not positive, or a kind is not known.
+
+    Notes
+    -----
+    Vaswani et al. (2017), table 3, row "base". Chapters 7 and 8.
+    """
+
+    d_model: int = 512
+    n_heads: int | tuple[int, ...] = 8
+    n_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.1
+    activation: Activation = "relu"
+    norm_first: bool = False
+    norm_eps: float = 1e-5
+    norm: Norm = "layer"
+    gated: bool = False
+    bias: bool = True
+    n_kv_heads: int | None = None
+    d_k: int | None = None
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("n_layers", "d_ff"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+        if isinstance(self.n_heads, tuple) and len(self.n_heads) != self.n_layers:
+            raise ValueError(
+                f"n_heads={self.n_heads} has a number for {len(self.n_heads)} layers, but "
+                f"n_layers={self.n_layers}: give one for each layer, or one for all"
+            )
+        for layer in range(self.n_layers):
+            check_heads(self.d_model, self.heads(layer), self.n_kv_heads, self.d_k)
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
+        if not self.norm_eps > 0:
+            raise ValueError(f"norm_eps={self.norm_eps}: must be more than 0")
+        if self.scale is not None and not self.scale > 0:
+            raise ValueError(f"scale={self.scale}: must be more than 0")
+        self._check_kinds()
+
+    def heads(self, layer: int) -> int:
+        """Return the number of attention heads of one layer, counted from 0."""
+        return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
+
+    def _check_kinds(self) -> None:
+        for field in fields(self):
+            known = get_args(get_type_hints(type(self))[field.name])
+            if known and all(isinstance(kind, str) for kind in known):
+                check_kind(field.name, getattr(self, field.name), known)

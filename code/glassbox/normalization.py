@@ -1,0 +1,161 @@
+"""Keep the numbers in one range from layer to layer (chapter 7)."""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+def layer_norm(
+    x: Float[Tensor, "*batch d_model"],
+    weight: Float[Tensor, " d_model"],
+    bias: Float[Tensor, " d_model"],
+    eps: float = 1e-5,
+) -> Float[Tensor, "*batch d_model"]:
+    r"""Give every position mean 0 and variance 1, then a learned scale and shift.
+
+    .. math:: \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta
+
+    with mean :math:`\mu` and variance :math:`\sigma^2` over the last axis alone. The variance
+    divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` stands inside the root.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``(..., d_model)``.
+    weight, bias : Tensor
+        :math:`\gamma` and :math:`\beta`, ``(d_model,)``.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_model)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x``, ``weight`` and ``bias`` are not equally wide.
+
+    Notes
+    -----
+    Ba, Kiros and Hinton (2016), equation 4. Chapter 7.
+    """
+    if not x.shape[-1:] == weight.shape == bias.shape:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}, bias "
+            f"{tuple(bias.shape)}; expected (..., d_model), (d_model,), (d_model,)"
+        )
+    mean = x.mean(dim=-1, keepdim=True)
+    variance = x.var(dim=-1, keepdim=True, correction=0)
+    return (x - mean) / torch.sqrt(variance + eps) * weight + bias
+
+
+def rms_norm(
+    x: Float[Tensor, "*batch d_model"], weight: Float[Tensor, " d_model"], eps: float = 1e-6
+) -> Float[Tensor, "*batch d_model"]:
+    r"""Divide every position by the root of its mean square, then apply a learned scale.
+
+    .. math:: \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot \gamma
+
+    No mean is taken away and nothing is added: what is left of :func:`layer_norm` when only the
+    length of the vector is to stay in range. The mean square is taken in float32 at least.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``(..., d_model)``.
+    weight : Tensor
+        :math:`\gamma`, ``(d_model,)``.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_model)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` and ``weight`` are not equally wide.
+
+    Notes
+    -----
+    Zhang and Sennrich (2019), equation 4. Chapters 7 and 11.
+    """
+    if x.shape[-1:] != weight.shape:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}; expected "
+            "(..., d_model), (d_model,)"
+        )
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean_square = wide.square().mean(dim=-1, keepdim=True)
+    return (wide * torch.rsqrt(mean_square + eps)).to(x.dtype) * weight
+
+
+class LayerNorm(nn.Module):
+    """:func:`layer_norm` with its scale and shift as parameters.
+
+    The forward pass is PyTorch's fused kernel of the same formula.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the inputs.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Notes
+    -----
+    Ba, Kiros and Hinton (2016). Chapter 7.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays."""
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the width and epsilon, for printing the module."""
+        return f"{self.weight.numel()}, eps={self.eps}"
+
+
+class RMSNorm(nn.Module):
+    """:func:`rms_norm` with its scale as parameter.
+
+    The forward pass is PyTorch's fused kernel of the same formula.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the inputs.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Notes
+    -----
+    Zhang and Sennrich (2019). Chapters 7 and 11.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays."""
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the width and epsilon, for printing the module."""
+        return f"{self.weight.numel()}, eps={self.eps}"
+
+
+NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {"layer": LayerNorm, "rms": RMSNorm}
