@@ -1,7 +1,5 @@
 """ALiBi: scores fall with the distance, in each head at its own rate (chapter 6)."""
 
-import math
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -42,7 +40,7 @@ def alibi_slopes(
     """
     if n_heads < 1:
         raise ValueError(f"n_heads={n_heads}: must be at least 1")
-    power = 2 ** int(math.log2(n_heads))
+    power = 2 ** (n_heads.bit_length() - 1)  # the next lower, or n_heads itself
     exponents = [8 * h / power for h in range(1, power + 1)]
     exponents += [4 * h / power for h in range(1, 2 * (n_heads - power), 2)]
     return torch.tensor([2.0**-exponent for exponent in exponents], device=device)

@@ -62,7 +62,7 @@ class Positions(nn.Module):
         ValueError
             If shapes or devices do not fit.
         """
-        check_positions(positions, x)
+        check_embeddings(x, positions)
         return x
 
     def rotation(self, positions: Int[Tensor, "*rows length"]) -> Rotation | None:
@@ -96,15 +96,15 @@ class Positions(nn.Module):
         return None
 
 
-def check_positions(positions: Tensor, x: Tensor | None = None, name: str = "positions") -> None:
-    """Refuse positions that are not integers, or not those of the embeddings ``x``.
+def check_positions(positions: Tensor, name: str = "positions") -> None:
+    """Refuse positions that are not integers of shape ``(length,)`` or ``(batch, length)``.
 
     Raises
     ------
     TypeError
         If ``positions`` is not a tensor of integers.
     ValueError
-        If its shape is not ``(length,)`` or ``(batch, length)``, or it is elsewhere than ``x``.
+        If it has another number of axes.
     """
     if not isinstance(positions, Tensor) or positions.dtype not in (torch.int64, torch.int32):
         given = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
@@ -115,17 +115,33 @@ def check_positions(positions: Tensor, x: Tensor | None = None, name: str = "pos
         raise ValueError(
             f"{name} has shape {tuple(positions.shape)}; expected (length,) or (batch, length)"
         )
-    if x is None:
-        return
+
+
+def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
+    """Refuse positions that are not those of the embeddings ``x``, and another width than ours.
+
+    Raises
+    ------
+    TypeError
+        If ``positions`` is not a tensor of integers.
+    ValueError
+        If shapes or devices do not fit together.
+    """
+    check_positions(positions)
     if x.dim() != 3 or positions.shape not in (x.shape[1:2], x.shape[:2], (1, x.size(1))):
         raise ValueError(
-            f"{name} has shape {tuple(positions.shape)}, x {tuple(x.shape)}; expected (length,) "
-            "or (batch, length), and (batch, length, d_model)"
+            f"x has shape {tuple(x.shape)}, positions {tuple(positions.shape)}; expected "
+            "(batch, length, d_model), and (length,) or (batch, length)"
+        )
+    if d_model not in (None, x.size(-1)):
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}; expected (batch, length, {d_model}): {d_model} is the "
+            "d_model of these positions"
         )
     if positions.device != x.device:
         raise ValueError(
-            f"{name} is on {positions.device}, x on {x.device}: "
-            f"move it there with {name}.to('{x.device}')"
+            f"positions are on {positions.device}, x is on {x.device}: "
+            f"move them there with .to('{x.device}')"
         )
 
 
@@ -139,8 +155,8 @@ def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
     ValueError
         If they are those of different batches, or on different devices.
     """
-    check_positions(q_positions, name="q_positions")
-    check_positions(k_positions, name="k_positions")
+    check_positions(q_positions, "q_positions")
+    check_positions(k_positions, "k_positions")
     batches = {positions.shape[:-1] for positions in (q_positions, k_positions)} - {()}
     if len(batches) > 1:
         raise ValueError(

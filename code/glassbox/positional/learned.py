@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassbox.positional.interface import Positions, check_positions
+from glassbox.positional.interface import Positions, check_embeddings
 
 
 class LearnedPositions(Positions):
@@ -52,7 +52,7 @@ class LearnedPositions(Positions):
             Besides, if a position is negative or not less than ``max_len``. Compiled code has no
             values to look at, only shapes, and leaves this to the table.
         """
-        check_positions(positions, x)
+        check_embeddings(x, positions, self.table.embedding_dim)
         self._check_range(positions)
         return x + self.table(positions)
 

@@ -79,12 +79,8 @@ def check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> Non
     directions = 2 if bidirectional else 1
     if n_buckets < 2 * directions or n_buckets % directions:
         raise ValueError(
-            f"n_buckets={n_buckets}: "
-            + (
-                "must be even and at least 4, half for each direction"
-                if bidirectional
-                else "must be at least 2, half of them exact"
-            )
+            f"n_buckets={n_buckets}: must be at least {2 * directions} and a multiple of "
+            f"{directions}, because each of {directions} directions has near and far buckets"
         )
     n_exact = n_buckets // directions // 2
     if max_distance <= n_exact:

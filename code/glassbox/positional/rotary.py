@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassbox.checks import broadcasts
 from glassbox.positional.interface import (
     Positions,
     Rotation,
@@ -174,17 +175,18 @@ def rotate(
     Raises
     ------
     ValueError
-        If ``x`` has another length or width than the rotation.
+        If ``x`` has another length or width than the rotation, or holds other texts.
 
     Notes
     -----
     Su et al. (2024), equation 34. Chapter 6, equation ``eq-rotary``.
     """
     cos, sin, interleaved = rotation
-    if x.shape[-2:] != cos.shape[-2:]:
+    if x.shape[-2:] != cos.shape[-2:] or not broadcasts(cos.shape, x.shape):
         raise ValueError(
             f"x has shape {tuple(x.shape)}, the rotation {tuple(cos.shape)}; expected "
-            "(..., length, d_k) twice: a turn for each position and component"
+            "(..., length, d_k) twice: a turn for each position and component, and one for each "
+            "text or one for all"
         )
     if interleaved:
         other = x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.positional.interface import Positions, check_base, check_even, check_positions
+from glassbox.positional.interface import Positions, check_base, check_embeddings, check_even
 
 
 def sinusoidal_encoding(
@@ -100,7 +100,7 @@ class SinusoidalPositions(Positions):
         self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Add the encoding of ``positions`` to ``x``; see :meth:`Positions.embed`."""
-        check_positions(positions, x)
+        check_embeddings(x, positions, self.d_model)
         encoding = sinusoidal_encoding(
             positions, self.d_model, base=self.base, concatenated=self.concatenated
         )
