@@ -1,0 +1,238 @@
+"""Beam search: several continuations at a time, and the best of them at the end (chapter 10)."""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassbox.generation.choice import process
+from glassbox.generation.config import GenerationConfig, configure
+from glassbox.generation.running import RunningBatch
+
+
+class Beams(NamedTuple):
+    """Texts that have ended, the best of each row first.
+
+    Attributes
+    ----------
+    token_ids : Tensor
+        Integers, ``(batch, beams, length)``, prompts included.
+    scores : Tensor
+        ``(batch, beams)``: log-probability of the new tokens, divided by their number to the
+        power of ``length_penalty``; minus infinity where there is no text.
+    lengths : Tensor
+        Integers, ``(batch, beams)``: how many tokens are new, the one that ends the text included.
+    """
+
+    token_ids: Int[Tensor, "batch beams length"]
+    scores: Float[Tensor, "batch beams"]
+    lengths: Int[Tensor, "batch beams"]
+
+
+class Candidates(NamedTuple):
+    """What beams may become in one step, the best of each row first.
+
+    Attributes
+    ----------
+    scores : Tensor
+        ``(batch, candidates)``: log-probability of all new tokens.
+    beams : Tensor
+        Integers, ``(batch, candidates)``: which beam is continued.
+    tokens : Tensor
+        Integers, ``(batch, candidates)``: with which token.
+    """
+
+    scores: Float[Tensor, "batch candidates"]
+    beams: Int[Tensor, "batch candidates"]
+    tokens: Int[Tensor, "batch candidates"]
+
+
+def best_candidates(
+    scores: Float[Tensor, "batch beams"], log_probs: Float[Tensor, "batch beams vocab"], n: int
+) -> Candidates:
+    """Find the ``n`` best ways to continue any of a row's beams by one token.
+
+    Parameters
+    ----------
+    scores : Tensor
+        ``(batch, beams)``: the beams' log-probabilities; minus infinity for one that is not used.
+    log_probs : Tensor
+        ``(batch, beams, vocab)``: the next token's log-probabilities.
+    n : int
+        How many candidates are wanted; there are fewer if all together are fewer.
+
+    Returns
+    -------
+    Candidates
+        ``(batch, n)``, the best first.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+    totals = (scores[..., None] + log_probs).flatten(1)
+    best, index = totals.topk(min(n, totals.size(1)))
+    vocab = log_probs.size(-1)
+    return Candidates(best, index // vocab, index % vocab)
+
+
+def keep_running(
+    candidates: Candidates, ends: Bool[Tensor, "batch candidates"], n: int
+) -> Candidates:
+    """Keep the ``n`` best candidates that go on.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        At least ``n`` of each row.
+    ends : Tensor
+        Boolean, ``(batch, candidates)``: where the token ends the text.
+    n : int
+        The number of beams.
+
+    Returns
+    -------
+    Candidates
+        ``(batch, n)``.
+    """
+    scores, keep = candidates.scores.masked_fill(ends, -math.inf).topk(n)
+    return Candidates(scores, candidates.beams.gather(1, keep), candidates.tokens.gather(1, keep))
+
+
+def keep_ended(ended: Beams, new: Beams, fill_id: int = 0) -> Beams:
+    """Keep the best of the texts that ended before and those that end now, as many as before.
+
+    Parameters
+    ----------
+    ended, new : Beams
+        ``(batch, beams)`` and ``(batch, any)``; the new ones are as long or longer.
+    fill_id : int, optional
+        What fills shorter texts up.
+
+    Returns
+    -------
+    Beams
+        ``(batch, beams)``, the best first.
+    """
+    longer = new.token_ids.size(-1) - ended.token_ids.size(-1)
+    ended = ended._replace(token_ids=F.pad(ended.token_ids, (0, longer), value=fill_id))
+    both = Beams(*(torch.cat(pair, dim=1) for pair in zip(ended, new, strict=True)))
+    scores, keep = both.scores.topk(ended.scores.size(1))
+    rows = keep[..., None].expand(-1, -1, both.token_ids.size(-1))
+    return Beams(both.token_ids.gather(1, rows), scores, both.lengths.gather(1, keep))
+
+
+def beam_search(
+    model: nn.Module,
+    prompt_ids: Int[Tensor, "batch length"],
+    config: GenerationConfig | None = None,
+    *,
+    prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+    source_ids: Int[Tensor, "batch source_length"] | None = None,
+    source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    **options: Any,
+) -> Beams:
+    r"""Follow the ``n_beams`` most probable continuations, and return the ``n_best`` that ended.
+
+    A text :math:`y` of :math:`|y|` new tokens is ranked by
+    :math:`\log P(y \mid x) / |y|^\alpha`, with :math:`\alpha` the ``length_penalty``. Each step
+    extends every beam by every token. Of the best candidates those that end are put aside, and
+    the best ``n_beams`` that do not are followed further.
+
+    Parameters
+    ----------
+    model, prompt_ids, config, prompt_mask, source_ids, source_mask, **options
+        As for :func:`glassbox.generation.generate`.
+
+    Returns
+    -------
+    Beams
+        ``(batch, n_best)`` texts with their scores, the best first.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`glassbox.generation.generate`.
+
+    Notes
+    -----
+    Freitag and Al-Onaizan (2017), section 2; the penalty in the spirit of Wu et al. (2016),
+    section 7, whose formula is :math:`(5 + |y|)^\alpha / (5 + 1)^\alpha`. Chapter 10.
+    """
+    config = configure(config, options)
+    if config.sample:
+        raise ValueError("sample=True: beam search draws nothing; use generate, or sample=False")
+    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
+    with torch.inference_mode():
+        beams = _search(RunningBatch(model, prompt_ids, config, **inputs), config)
+    return Beams(*(tensor.clone() for tensor in beams))
+
+
+def _search(batch: RunningBatch, config: GenerationConfig) -> Beams:
+    n, device = config.n_beams, batch.token_ids.device
+    n_texts = batch.token_ids.size(0)
+    eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=device)
+    # Enough that n are left to go on, even if every beam may end in every way.
+    n_candidates = n * (1 + max(1, len(config.eos_ids)))
+
+    # A prompt is read once; then its row is copied, one for each beam.
+    copies = torch.arange(n_texts, device=device).repeat_interleave(n)
+    first = torch.arange(n_texts, device=device)[:, None] * n  # the row of a text's first beam
+    logits = batch.read()[copies]
+    batch.reorder(copies)
+    scores = logits.new_full((n_texts, n), -math.inf, dtype=torch.float32)
+    scores[:, 0] = 0.0  # the beams of a text are all the same yet: only one may be continued
+    ended = Beams(
+        batch.token_ids.new_empty(n_texts, n, 0),
+        torch.full_like(scores, -math.inf),
+        torch.zeros_like(scores, dtype=torch.int64),
+    )
+    done = torch.zeros(n_texts, dtype=torch.bool, device=device)
+
+    for length in range(1, config.max_new_tokens + 1):
+        log_probs = logits.float().log_softmax(dim=-1)
+        log_probs = process(log_probs, config, batch.token_ids, batch.prompt_len, batch.mask)
+        candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
+        last = length == config.max_new_tokens
+        ends = (candidates.tokens[..., None] == eos_ids).any(dim=-1) | last
+
+        # Only the best n may end; those behind them are there to be followed in their place.
+        ends_now = ends[:, :n] & ~done[:, None]
+        if last or (config.eos_ids and ends_now.any()):
+            texts = batch.token_ids[first + candidates.beams[:, :n]]
+            new = Beams(
+                torch.cat([texts, candidates.tokens[:, :n, None]], dim=-1),
+                (candidates.scores[:, :n] / length**config.length_penalty).masked_fill(
+                    ~ends_now, -math.inf
+                ),
+                torch.full_like(ended.lengths, length),
+            )
+            ended = keep_ended(ended, new, config.fill_id)
+        if last:
+            break
+        running = keep_running(candidates, ends, n)
+        scores = running.scores
+        done |= _is_done(scores, ended.scores, length, config)
+        if config.eos_ids and done.all():
+            break
+        batch.reorder((first + running.beams).flatten(), same_text=True)
+        batch.append(running.tokens.view(-1, 1))
+        logits = batch.read()
+
+    best = Beams(*(tensor[:, : config.n_best] for tensor in ended))
+    longest = batch.prompt_len + int(best.lengths.max())
+    return best._replace(token_ids=best.token_ids[..., :longest])
+
+
+def _is_done(running: Tensor, ended: Tensor, length: int, config: GenerationConfig) -> Tensor:
+    """Which texts have ended beams that none of the running ones will beat: ``(batch,)``."""
+    worst = ended.amin(dim=-1)  # minus infinity as long as fewer than n have ended
+    if config.early_stopping is True:
+        return worst > -math.inf
+    # A beam's log-probability only falls. Divided by its length it may still rise.
+    to_the_end = config.early_stopping == "never" and config.length_penalty > 0
+    longest = config.max_new_tokens if to_the_end else length
+    return running[:, 0] / longest**config.length_penalty <= worst

@@ -1,0 +1,245 @@
+"""What generation refuses, and in which words."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def check_whole_number(name: str, value: int, least: int, hint: str = "") -> None:
+    """Refuse what is not an integer, or less than ``least``.
+
+    Raises
+    ------
+    ValueError
+        If it is not, naming both.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}{hint}")
+
+
+def check_number(name: str, value: float, above: float, hint: str = "") -> None:
+    """Refuse a number that is not finite, or not more than ``above``.
+
+    Raises
+    ------
+    ValueError
+        If it is not, naming both.
+    """
+    if not above < value < math.inf:
+        raise ValueError(f"{name}={value}: expected a finite number, more than {above:g}{hint}")
+
+
+def check_share(name: str, value: float, hint: str = "") -> None:
+    """Refuse a share that is not more than 0 and at most 1.
+
+    Raises
+    ------
+    ValueError
+        If it is not, naming it.
+    """
+    if not 0 < value <= 1:
+        raise ValueError(f"{name}={value}: expected more than 0 and at most 1{hint}")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Refuse a penalty that would reward.
+
+    Raises
+    ------
+    ValueError
+        If it is negative or not finite.
+    """
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name}={value}: expected a finite number, at least 0")
+
+
+def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> None:
+    """Refuse a past that is not that of these logits.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of logits, tokens and mask do not fit, naming them.
+    """
+    if logits.dim() != 2 or token_ids.dim() != 2 or logits.size(0) != token_ids.size(0):
+        raise ValueError(
+            f"logits have shape {tuple(logits.shape)}, token_ids {tuple(token_ids.shape)}; "
+            "expected (batch, vocab) and (batch, length): one row of logits for each text"
+        )
+    if mask is not None and mask.shape != token_ids.shape:
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}, token_ids {tuple(token_ids.shape)}; expected "
+            "the same: True where a token counts"
+        )
+
+
+def check_model(model: nn.Module) -> int:
+    """Refuse what does not write; return the size of the vocabulary.
+
+    Raises
+    ------
+    TypeError
+        If ``model`` is no language model of this package.
+    """
+    if not hasattr(model, "new_cache") or not hasattr(model, "config"):
+        raise TypeError(
+            f"{type(model).__name__} is no language model of this package: expected one that has "
+            "new_cache, such as GPT2. One of the reference library's is read by from_pretrained"
+        )
+    config: Any = model.config
+    return config.vocab_size
+
+
+def check_prompt(prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
+    """Refuse prompts that cannot be continued.
+
+    Raises
+    ------
+    ValueError
+        If a prompt is empty or padded on the right, or ids and mask do not fit.
+    TypeError
+        If the ids are not integers, or the mask is not boolean.
+    """
+    _check_ids("prompt_ids", prompt_ids)
+    if prompt_mask is None:
+        return
+    _check_padding("prompt_mask", prompt_mask, prompt_ids)
+    if not prompt_mask[..., -1].all():
+        row = int((~prompt_mask[:, 0, 0, -1]).nonzero()[0])
+        raise ValueError(
+            f"prompt_mask is False at the last token of row {row}: prompts are padded on the left, "
+            "because they are continued on the right; move the padding to the front"
+        )
+
+
+def check_source(
+    model: nn.Module,
+    prompt_ids: Tensor,
+    source_ids: Tensor | None,
+    source_mask: Tensor | None,
+) -> None:
+    """Refuse a source where the model has no encoder, and a missing one where it has.
+
+    Raises
+    ------
+    ValueError
+        If there is a source too many or too few, or it does not fit the prompts.
+    TypeError
+        If its ids are not integers, or its mask is not boolean.
+    """
+    name = type(model).__name__
+    if source_ids is None:
+        if hasattr(model, "encode"):
+            raise ValueError(
+                f"{name} has an encoder and source_ids is None: pass what it is to read"
+            )
+        if source_mask is not None:
+            raise ValueError("source_mask without source_ids: there is no source to mask")
+        return
+    if not hasattr(model, "encode"):
+        raise ValueError(
+            f"source_ids has shape {tuple(source_ids.shape)}, but {name} has no encoder to read "
+            "it: make it part of the prompt"
+        )
+    _check_ids("source_ids", source_ids)
+    if source_ids.size(0) != prompt_ids.size(0):
+        raise ValueError(
+            f"there are {source_ids.size(0)} sources and {prompt_ids.size(0)} prompts: "
+            "each source needs the prompt that its output begins with"
+        )
+    if source_mask is not None:
+        _check_padding("source_mask", source_mask, source_ids)
+
+
+def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: int = 1) -> None:
+    """Refuse stop strings that cannot be looked for.
+
+    Raises
+    ------
+    ValueError
+        If one is empty, if there is no tokenizer to read the text, or if there are beams.
+    TypeError
+        If they are one string, which would be taken for its characters.
+    """
+    if isinstance(stop_strings, str):
+        raise TypeError(
+            f"stop_strings={stop_strings!r} is one string; expected several: [{stop_strings!r}]"
+        )
+    if stop_strings and tokenizer is None:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)} with tokenizer=None: to find them in the text, "
+            "pass the tokenizer that reads it"
+        )
+    if "" in stop_strings:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)}: an empty string is in every text, which would "
+            "end at once"
+        )
+    if stop_strings and n_beams > 1:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)} with n_beams={n_beams}: beams end at eos_id only"
+        )
+
+
+def check_draft(model: nn.Module, draft: nn.Module, prompt_ids: Tensor, n_beams: int) -> None:
+    """Refuse what speculative decoding cannot do.
+
+    Raises
+    ------
+    TypeError
+        If one of them is no language model.
+    ValueError
+        If the vocabularies differ, if there is more than one text, or if there are beams.
+    """
+    ours, theirs = check_model(model), check_model(draft)
+    if ours != theirs:
+        raise ValueError(
+            f"the draft has a vocabulary of {theirs}, the model of {ours}: its tokens would mean "
+            "something else; use a draft with the same tokenizer"
+        )
+    if prompt_ids.dim() == 2 and prompt_ids.size(0) > 1:
+        raise ValueError(
+            f"prompt_ids has shape {tuple(prompt_ids.shape)}; expected (1, length): the rows of a "
+            "batch would accept different numbers of tokens. Pass them one by one"
+        )
+    if n_beams > 1:
+        raise ValueError(f"n_beams={n_beams}: speculative decoding has no beams; expected 1")
+
+
+def check_room(model: nn.Module, prompt_len: int, max_new_tokens: int) -> None:
+    """Refuse to write more than the model has positions for.
+
+    Raises
+    ------
+    ValueError
+        If prompt and new tokens together are longer than the model's ``max_len``.
+    """
+    max_len = getattr(model.config, "max_len", None)
+    if max_len is not None and prompt_len + max_new_tokens > max_len:
+        raise ValueError(
+            f"a prompt of {prompt_len} tokens and max_new_tokens={max_new_tokens} make "
+            f"{prompt_len + max_new_tokens}, but this model has positions for {max_len} only"
+        )
+
+
+def _check_ids(name: str, ids: Tensor) -> None:
+    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
+        raise TypeError(f"{name} is {given}; expected a tensor of integers, torch.int64")
+    if ids.dim() != 2 or 0 in ids.shape:
+        raise ValueError(
+            f"{name} has shape {tuple(ids.shape)}; expected (batch, length) with at least one token"
+        )
+
+
+def _check_padding(name: str, mask: Tensor, ids: Tensor) -> None:
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"{name} is {given}; expected torch.bool, True at real tokens")
+    if mask.shape != (expected := (ids.size(0), 1, 1, ids.size(1))):
+        raise ValueError(
+            f"{name} has shape {tuple(mask.shape)}; expected {expected}, as padding_mask gives it"
+        )

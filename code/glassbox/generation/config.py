@@ -1,0 +1,196 @@
+"""How a text is to be continued, in one place and checked (chapter 10)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from glassbox.generation.checks import (
+    check_not_negative,
+    check_number,
+    check_share,
+    check_whole_number,
+)
+
+#: What shapes the distribution that tokens are drawn from, and means nothing where none is drawn.
+SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")
+#: What chooses among beams.
+BEAMS = ("n_best", "length_penalty", "early_stopping")
+
+
+@dataclass(frozen=True)
+class GenerationConfig:
+    """How a text is to be continued, checked when it is made. The default is greedy decoding.
+
+    Parameters
+    ----------
+    max_new_tokens : int
+        How many tokens are added at most.
+    min_new_tokens : int
+        How many are added before the text may end; needs ``eos_id``.
+    eos_id : int or sequence of int, optional
+        The token, or tokens, that end a text. Without one, every text gets ``max_new_tokens``.
+    pad_id : int, optional
+        What fills a row up that has ended before the others; the first ``eos_id`` if left out.
+    use_cache : bool
+        Whether keys and values are kept from step to step. The tokens are the same without.
+    repetition_penalty, frequency_penalty, presence_penalty : float
+        See the functions of these names. The first counts prompt and new tokens, the other two
+        new tokens alone. 1, 0 and 0 change nothing.
+    no_repeat_ngram : int, optional
+        The length of the n-grams that may not occur twice.
+    sample : bool
+        Draw each token from the distribution, or else take the most probable.
+    temperature : float
+        More than 0; below 1 sharpens the distribution, above 1 flattens it.
+    top_k, top_p, min_p, typical_p : int or float, optional
+        See the functions of these names: which tokens are left to be drawn.
+    n_beams : int
+        How many continuations are followed at a time; 1 is greedy decoding, or sampling.
+    n_best : int
+        How many of them are returned.
+    length_penalty : float
+        The power of its length by which a beam's log-probability is divided: 0 prefers short
+        texts, the default 1 compares averages, more prefers long ones.
+    early_stopping : bool or "never"
+        When to give up on the beams that still run, once ``n_beams`` have ended: at once if true;
+        if false when the best of them, were it to end now, would be worse than all that ended;
+        with "never" when not even the longest continuation could be better.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range, or options contradict one another.
+
+    Notes
+    -----
+    The options have the defaults and meanings of ``transformers``. Chapter 10.
+    """
+
+    max_new_tokens: int = 20
+    min_new_tokens: int = 0
+    eos_id: int | Sequence[int] | None = None
+    pad_id: int | None = None
+    use_cache: bool = True
+    repetition_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    no_repeat_ngram: int | None = None
+    sample: bool = False
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    typical_p: float | None = None
+    n_beams: int = 1
+    n_best: int = 1
+    length_penalty: float = 1.0
+    early_stopping: bool | str = False
+
+    def __post_init__(self) -> None:
+        self._check_ranges()
+        self._check_contradictions()
+
+    @property
+    def eos_ids(self) -> tuple[int, ...]:
+        """The tokens that end a text, however many."""
+        if self.eos_id is None:
+            return ()
+        return (self.eos_id,) if isinstance(self.eos_id, int) else tuple(self.eos_id)
+
+    @property
+    def fill_id(self) -> int:
+        """What stands behind the end of a text."""
+        return self.pad_id if self.pad_id is not None else next(iter(self.eos_ids), 0)
+
+    def check_vocabulary(self, vocab_size: int) -> None:
+        """Refuse ids that the model does not know.
+
+        Raises
+        ------
+        ValueError
+            If ``eos_id`` or ``pad_id`` is not less than ``vocab_size``.
+        """
+        for name, ids in (("eos_id", self.eos_ids), ("pad_id", (self.fill_id,))):
+            if ids and max(ids) >= vocab_size:
+                raise ValueError(
+                    f"{name}={max(ids)} is not in a vocabulary of {vocab_size}: choose among 0 to "
+                    f"{vocab_size - 1}. Is the tokenizer another model's?"
+                )
+
+    def _check_ranges(self) -> None:
+        check_whole_number("max_new_tokens", self.max_new_tokens, 1)
+        check_whole_number("min_new_tokens", self.min_new_tokens, 0)
+        check_whole_number("n_beams", self.n_beams, 1)
+        check_whole_number("n_best", self.n_best, 1)
+        for token in self.eos_ids:
+            check_whole_number("eos_id", token, 0)
+        if self.pad_id is not None:
+            check_whole_number("pad_id", self.pad_id, 0)
+        if self.no_repeat_ngram is not None:
+            check_whole_number("no_repeat_ngram", self.no_repeat_ngram, 1, "; None allows all")
+        if self.top_k is not None:
+            check_whole_number("top_k", self.top_k, 1, "; None keeps every token")
+        for name in ("top_p", "min_p", "typical_p"):
+            if getattr(self, name) is not None:
+                check_share(name, getattr(self, name), "; None keeps every token")
+        hint = ". The limit of 0 is greedy decoding: sample=False"
+        check_number("temperature", self.temperature, 0.0, hint)
+        check_number("repetition_penalty", self.repetition_penalty, 0.0, "; 1 changes nothing")
+        check_not_negative("frequency_penalty", self.frequency_penalty)
+        check_not_negative("presence_penalty", self.presence_penalty)
+        check_number("length_penalty", self.length_penalty, float("-inf"))
+        if self.early_stopping not in (True, False, "never"):
+            raise ValueError(
+                f"early_stopping={self.early_stopping!r}: expected True, False or 'never'"
+            )
+
+    def _check_contradictions(self) -> None:
+        if self.min_new_tokens > self.max_new_tokens:
+            raise ValueError(
+                f"min_new_tokens={self.min_new_tokens} is more than "
+                f"max_new_tokens={self.max_new_tokens}"
+            )
+        if self.min_new_tokens and not self.eos_ids:
+            raise ValueError(
+                f"min_new_tokens={self.min_new_tokens} with eos_id=None: a text without an end "
+                "has no minimum length; say which token ends it"
+            )
+        if self.sample and self.n_beams > 1:
+            raise ValueError(
+                f"sample=True with n_beams={self.n_beams}: beams follow the most probable "
+                "continuations and draw none; choose one of the two"
+            )
+        if self.n_best > self.n_beams:
+            raise ValueError(
+                f"n_best={self.n_best} is more than n_beams={self.n_beams}: "
+                "only what is followed can be returned"
+            )
+        defaults = {field.name: field.default for field in fields(self)}
+        for names, idle, cure in (
+            (SAMPLING, not self.sample, "sample=False: nothing is drawn; add sample=True"),
+            (BEAMS, self.n_beams == 1, "n_beams=1: there is nothing to choose from"),
+        ):
+            for name in names:
+                if idle and (given := getattr(self, name)) != defaults[name]:
+                    raise ValueError(
+                        f"{name}={given!r} changes nothing with {cure}, or leave it out"
+                    )
+
+
+def configure(config: GenerationConfig | None, options: dict[str, Any]) -> GenerationConfig:
+    """Return the options as one: a configuration, single fields, or the former changed by them.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    ValueError
+        If they contradict one another.
+    """
+    unknown = options.keys() - {field.name for field in fields(GenerationConfig)}
+    if unknown:
+        raise TypeError(
+            f"no option called {', '.join(sorted(unknown))}; expected some of "
+            f"{', '.join(field.name for field in fields(GenerationConfig))}"
+        )
+    return replace(config or GenerationConfig(), **options)

@@ -1,0 +1,142 @@
+"""Contrastive search: probable, but unlike what is there already (chapter 10)."""
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassbox.generation.checks import check_model, check_whole_number
+from glassbox.generation.choice import process
+from glassbox.generation.config import GenerationConfig, configure
+from glassbox.generation.running import RunningBatch
+
+
+def contrastive_scores(
+    probabilities: Float[Tensor, "batch k"],
+    candidates: Float[Tensor, "batch k d_model"],
+    past: Float[Tensor, "batch length d_model"],
+    alpha: float,
+    mask: Bool[Tensor, "batch length"] | None = None,
+) -> Float[Tensor, "batch k"]:
+    r"""Weigh how probable a token is against how much it would repeat what is there.
+
+    .. math:: (1 - \alpha)\, p(v \mid x_{<t})
+              - \alpha \max_{1 \le j \le t - 1} \cos(h_v, h_{x_j})
+
+    Parameters
+    ----------
+    probabilities : Tensor
+        ``(batch, k)``: :math:`p`, of ``k`` candidates for the next token.
+    candidates : Tensor
+        ``(batch, k, d_model)``: :math:`h_v`, the hidden state that each would have.
+    past : Tensor
+        ``(batch, length, d_model)``: :math:`h_{x_j}`, those of the tokens so far.
+    alpha : float
+        :math:`\alpha`: 0 is greedy decoding, 1 looks at nothing but repetition.
+    mask : Tensor, optional
+        Boolean, ``(batch, length)``: ``False`` where the past is padding.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, k)``.
+
+    Notes
+    -----
+    Su et al. (2022), equation 5. Chapter 10.
+    """
+    similarity = F.normalize(candidates, dim=-1) @ F.normalize(past, dim=-1).mT
+    if mask is not None:
+        similarity = similarity.masked_fill(~mask[:, None], -math.inf)
+    return (1 - alpha) * probabilities - alpha * similarity.amax(dim=-1)
+
+
+def contrastive_search(
+    model: nn.Module,
+    prompt_ids: Int[Tensor, "batch length"],
+    config: GenerationConfig | None = None,
+    *,
+    k: int = 4,
+    alpha: float = 0.6,
+    prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+    source_ids: Int[Tensor, "batch source_length"] | None = None,
+    source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    **options: Any,
+) -> Int[Tensor, "batch longer"]:
+    """Continue texts with that one of the ``k`` most probable tokens that repeats the least.
+
+    See :func:`contrastive_scores` for what is weighed. All candidates are read in one pass; the
+    cache then keeps the row of the one that was chosen.
+
+    Parameters
+    ----------
+    model, prompt_ids, config, prompt_mask, source_ids, source_mask, **options
+        As for :func:`glassbox.generation.generate`.
+    k : int, optional
+        How many candidates are weighed.
+    alpha : float, optional
+        How much repetition counts, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Integers, ``(batch, longer)``: prompts and new tokens.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`glassbox.generation.generate`; also if ``k`` is less than 1 or more than the
+        vocabulary, if ``alpha`` is not from 0 to 1, or with sampling or beams.
+
+    Notes
+    -----
+    Su et al. (2022). Chapter 10.
+    """
+    config = configure(config, options)
+    check_whole_number("k", k, 1)
+    if k > (vocab_size := check_model(model)):
+        raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha={alpha}: expected 0 (greedy) to 1 (repetition alone)")
+    if config.sample or config.n_beams > 1:
+        raise ValueError(
+            f"sample={config.sample} and n_beams={config.n_beams}: contrastive search neither "
+            "draws nor has beams; expected False and 1"
+        )
+    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
+    with torch.inference_mode():
+        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        _search(batch, config, k, alpha)
+    return batch.token_ids.clone()
+
+
+def _search(batch: RunningBatch, config: GenerationConfig, k: int, alpha: float) -> None:
+    ids = batch.token_ids
+    eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=ids.device)
+    ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
+    rows = torch.arange(ids.size(0), device=ids.device)
+
+    prompt = batch.read_hidden()
+    past = F.pad(prompt, (0, 0, 0, config.max_new_tokens))  # room for what is to come
+    logits = batch.model.logits(prompt[:, -1:])[:, 0]
+    for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
+        mask = batch.mask
+        logits = process(logits, config, batch.token_ids, batch.prompt_len, mask)
+        probabilities, tokens = logits.softmax(dim=-1).topk(k)
+        tokens = tokens.masked_fill(ended[:, None], config.fill_id)
+
+        batch.reorder(rows.repeat_interleave(k))
+        batch.append(tokens.view(-1, 1))
+        hidden = batch.read_hidden()[:, -1].unflatten(0, (-1, k))  # (batch, k, d_model)
+        scores = contrastive_scores(probabilities, hidden, past[:, :length], alpha, mask)
+        best = scores.masked_fill(probabilities == 0, -math.inf).argmax(dim=-1)
+
+        batch.reorder(rows * k + best)
+        past[:, length] = hidden[rows, best]
+        logits = batch.model.logits(past[:, length : length + 1])[:, 0]
+        ended = ended | (tokens[rows, best, None] == eos_ids).any(dim=-1)
+        if config.eos_ids and ended.all():
+            return

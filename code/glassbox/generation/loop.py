@@ -1,0 +1,168 @@
+"""The loop that writes: read, choose, append (chapter 10)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
+
+from glassbox.generation.beam_search import beam_search
+from glassbox.generation.checks import check_stop_strings
+from glassbox.generation.choice import greedy, process, sample
+from glassbox.generation.config import GenerationConfig, configure
+from glassbox.generation.running import RunningBatch
+from glassbox.generation.text import Tokenizer, has_stop_string
+
+
+def generate(
+    model: nn.Module,
+    prompt_ids: Int[Tensor, "batch length"],
+    config: GenerationConfig | None = None,
+    *,
+    prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+    source_ids: Int[Tensor, "batch source_length"] | None = None,
+    source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    generator: torch.Generator | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_strings: Sequence[str] = (),
+    **options: Any,
+) -> Int[Tensor, "rows longer"]:
+    """Continue texts: greedily, by sampling, or with beams.
+
+    The model is taken as it is: in training mode its dropout is on.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A language model of this package, decoder-only or encoder–decoder.
+    prompt_ids : Tensor
+        Integers, ``(batch, length)``: what the texts begin with, padded on the *left*. For an
+        encoder–decoder model, what its output begins with: the start token, as a rule.
+    config : GenerationConfig, optional
+        The options; greedy decoding if left out.
+    prompt_mask : Tensor, optional
+        Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
+        :func:`glassbox.padding_mask` gives it.
+    source_ids, source_mask : Tensor, optional
+        What an encoder–decoder model reads first, and where that is not padding.
+    generator : torch.Generator, optional
+        The source of randomness; PyTorch's own if left out.
+    tokenizer : Tokenizer, optional
+        What reads the text in search of ``stop_strings``.
+    stop_strings : sequence of str, optional
+        Strings that end a text; the tokens that complete one are still returned.
+    **options
+        Fields of :class:`GenerationConfig`: instead of ``config``, or to change it.
+
+    Returns
+    -------
+    Tensor
+        Integers, ``(batch, longer)``: prompts and new tokens, until every row has ended. With
+        beams ``(batch * n_best, longer)``, the best of each text first.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range or contradicts another, if a prompt is empty, too long or
+        padded on the right, if an id is not in the vocabulary, or if something is missing or too
+        much: a source, a tokenizer.
+    TypeError
+        If ids are not integers, or masks not boolean.
+
+    Examples
+    --------
+    >>> generate(model, prompt_ids, max_new_tokens=50, sample=True, top_p=0.9)
+
+    Notes
+    -----
+    The tokens are those of ``transformers``' method of this name. Chapter 10.
+    """
+    config = configure(config, options)
+    check_stop_strings(stop_strings, tokenizer, config.n_beams)
+    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
+    if config.n_beams > 1:
+        return beam_search(model, prompt_ids, config, **inputs).token_ids.flatten(0, 1)
+    with torch.inference_mode():
+        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        for _ in _write(batch, config, generator, stop_strings, tokenizer):
+            pass
+    return batch.token_ids.clone()  # made out of inference mode, so that it can be trained on
+
+
+def stream(
+    model: nn.Module,
+    prompt_ids: Int[Tensor, "batch length"],
+    config: GenerationConfig | None = None,
+    *,
+    prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+    source_ids: Int[Tensor, "batch source_length"] | None = None,
+    source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    generator: torch.Generator | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_strings: Sequence[str] = (),
+    **options: Any,
+) -> Iterator[Int[Tensor, " batch"]]:
+    """Continue texts as :func:`generate` does, and give every token as it comes.
+
+    Each is computed when it is asked for. For text, see
+    :func:`glassbox.generation.text_pieces`.
+
+    Parameters
+    ----------
+    model, prompt_ids, config, prompt_mask, source_ids, source_mask, generator, tokenizer, \
+stop_strings, **options
+        As for :func:`generate`, without beams: they may change their minds.
+
+    Returns
+    -------
+    iterator of Tensor
+        Integers, ``(batch,)``: the next token of each row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`generate`, at once; and if there are beams.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+    config = configure(config, options)
+    if config.n_beams > 1:
+        raise ValueError(
+            f"n_beams={config.n_beams}: which beam is best is known at the end only, so that "
+            "there is nothing to stream; use generate"
+        )
+    check_stop_strings(stop_strings, tokenizer)
+    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
+    with torch.inference_mode():
+        batch = RunningBatch(model, prompt_ids, config, **inputs)
+    return _write(batch, config, generator, stop_strings, tokenizer)
+
+
+@torch.inference_mode()
+def _write(
+    batch: RunningBatch,
+    config: GenerationConfig,
+    generator: torch.Generator | None,
+    stop_strings: Sequence[str],
+    tokenizer: Tokenizer | None,
+) -> Iterator[Tensor]:
+    ids = batch.token_ids
+    eos_ids = torch.tensor(config.eos_ids, dtype=ids.dtype, device=ids.device)
+    ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
+    may_end = bool(config.eos_ids or stop_strings)
+    for _ in range(config.max_new_tokens):
+        logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+        tokens = sample(logits, generator) if config.sample else greedy(logits)
+        if may_end:
+            tokens = tokens.masked_fill(ended, config.fill_id)
+            ended = ended | (tokens[:, None] == eos_ids).any(dim=-1)
+        batch.append(tokens[:, None])
+        if tokenizer is not None and stop_strings:
+            new = batch.token_ids[:, batch.prompt_len :]
+            ended = ended | has_stop_string(new, tokenizer, stop_strings)
+        yield tokens
+        if may_end and ended.all():
+            return

@@ -1,0 +1,175 @@
+"""Which tokens may be drawn: the next token's logits, made flatter or cut off (chapter 10).
+
+Each function takes logits, ``(batch, vocab)``, and returns logits: those of tokens that are out
+are minus infinity. They depend on nothing but their arguments and can be chained in any order;
+:func:`glassbox.generation.process` applies them in the customary one.
+"""
+
+import math
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glassbox.generation.checks import check_number, check_share, check_whole_number
+
+
+def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Tensor, "batch vocab"]:
+    r"""Divide the logits by a temperature: :math:`p_i \propto e^{l_i / T}`.
+
+    Below 1 the likely tokens become likelier still, above 1 all become more alike.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(batch, vocab)``.
+    value : float
+        :math:`T`, more than 0.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, vocab)``.
+
+    Raises
+    ------
+    ValueError
+        If the temperature is not positive.
+
+    Notes
+    -----
+    Ackley, Hinton and Sejnowski (1985); in this form Hinton, Vinyals and Dean (2015), equation 1.
+    Chapter 10.
+    """
+    check_number("temperature", value, 0.0, ". The limit of 0 is greedy decoding: sample=False")
+    return logits / value
+
+
+def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch vocab"]:
+    """Keep the ``k`` most probable tokens, and those as probable as the last of them.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(batch, vocab)``.
+    k : int
+        At least 1; more than the vocabulary keeps all of it.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, vocab)``.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` is less than 1.
+
+    Notes
+    -----
+    Fan, Lewis and Dauphin (2018), section 5.4. Chapter 10.
+    """
+    check_whole_number("top_k", k, 1, ". To keep every token, leave it out")
+    least = logits.topk(min(k, logits.size(-1))).values[:, -1:]
+    return logits.masked_fill(logits < least, -math.inf)
+
+
+def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batch vocab"]:
+    """Keep the fewest tokens whose probabilities sum to ``p``: the nucleus.
+
+    The token with which the sum reaches ``p`` is kept, so at least one always is.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(batch, vocab)``.
+    p : float
+        More than 0, at most 1.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, vocab)``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not such a share.
+
+    Notes
+    -----
+    Holtzman et al. (2020), section 3.1, equation 2. Chapter 10.
+    """
+    check_share("top_p", p, ". To keep every token, leave it out")
+    # Upwards from the least probable: tokens go as long as no more than 1 - p is lost by it.
+    ascending, order = logits.sort()
+    out = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
+    out[:, -1] = False
+    return logits.masked_fill(out.scatter(-1, order, out), -math.inf)
+
+
+def min_p(logits: Float[Tensor, "batch vocab"], ratio: float) -> Float[Tensor, "batch vocab"]:
+    """Keep the tokens at least ``ratio`` times as probable as the most probable one.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(batch, vocab)``.
+    ratio : float
+        More than 0, at most 1.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, vocab)``.
+
+    Raises
+    ------
+    ValueError
+        If ``ratio`` is not such a share.
+
+    Notes
+    -----
+    Nguyen et al. (2024). Chapter 10.
+    """
+    check_share("min_p", ratio, ". To keep every token, leave it out")
+    probabilities = logits.softmax(dim=-1)
+    least = ratio * probabilities.amax(dim=-1, keepdim=True)
+    return logits.masked_fill(probabilities < least, -math.inf)
+
+
+def typical(logits: Float[Tensor, "batch vocab"], mass: float) -> Float[Tensor, "batch vocab"]:
+    r"""Keep the tokens that surprise about as much as is expected here.
+
+    Tokens are ranked by how far their surprise is from its mean, the entropy:
+    :math:`\left|-\log p_i - H(p)\right|`. The first whose probabilities sum to ``mass`` are kept,
+    and those that rank equal to the last of them. The most probable token may be out.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(batch, vocab)``.
+    mass : float
+        More than 0, at most 1.
+
+    Returns
+    -------
+    Tensor
+        ``(batch, vocab)``.
+
+    Raises
+    ------
+    ValueError
+        If ``mass`` is not such a share.
+
+    Notes
+    -----
+    Meister et al. (2023). Chapter 10.
+    """
+    check_share("typical_p", mass, ". To keep every token, leave it out")
+    log_p = logits.log_softmax(dim=-1)
+    entropy = -(log_p.exp() * log_p).nansum(dim=-1, keepdim=True)  # 0 · -inf counts as 0
+    oddness = (-log_p - entropy).abs()
+    ascending, order = oddness.sort()
+    reached = logits.gather(-1, order).softmax(dim=-1).cumsum(dim=-1)
+    last = (reached < mass).sum(dim=-1, keepdim=True).clamp(max=logits.size(-1) - 1)
+    return logits.masked_fill(oddness > ascending.gather(-1, last), -math.inf)

@@ -1,0 +1,168 @@
+"""Texts that are being written: what every way of decoding does to a model (chapter 10)."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassbox.generation.checks import (
+    check_model,
+    check_prompt,
+    check_room,
+    check_source,
+)
+from glassbox.generation.config import GenerationConfig
+
+
+class RunningBatch:
+    """A batch of texts that grow: their tokens, and what the model remembers of them.
+
+    Decoding of any kind is a loop over four operations: :meth:`append` tokens, :meth:`read` them
+    for the next token's logits, :meth:`reorder` the rows, :meth:`crop` to go back. It is the same
+    for decoder-only and for encoder–decoder models, with and without a cache.
+
+    Everything has its final length from the start, so that a step copies nothing but what is new:
+    tokens, cache, and, only where the prompts are padded, mask and positions.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A language model of this package.
+    prompt_ids : Tensor
+        Integers, ``(batch, length)``: what the texts begin with. Shorter ones are padded on the
+        *left*, because they are continued on the right.
+    config : GenerationConfig
+        Of its options ``max_new_tokens``, the room that is made; ``use_cache``, whether the model
+        remembers what it has read or reads all of it again at every step; and the ids.
+    prompt_mask : Tensor, optional
+        Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
+        :func:`glassbox.padding_mask` gives it.
+    source_ids : Tensor, optional
+        Integers, ``(batch, source_length)``: what an encoder–decoder model reads first.
+    source_mask : Tensor, optional
+        Boolean, ``(batch, 1, 1, source_length)``: ``False`` where a source is padded, on any side.
+
+    Attributes
+    ----------
+    length : int
+        How many tokens each row has, padding included.
+    prompt_len : int
+        How many of them are the prompt.
+    cache : Cache or None
+        What the model remembers.
+
+    Raises
+    ------
+    ValueError
+        If the prompt is empty, padded on the right or too long for the model, if ids are not in
+        the vocabulary, if a source is missing or too many, or if shapes do not fit.
+    TypeError
+        If this is no language model, ids are not integers, or masks not boolean.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        prompt_ids: Int[Tensor, "batch length"],
+        config: GenerationConfig,
+        *,
+        prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+        source_ids: Int[Tensor, "batch source_length"] | None = None,
+        source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    ) -> None:
+        config.check_vocabulary(check_model(model))
+        check_prompt(prompt_ids, prompt_mask)
+        check_source(model, prompt_ids, source_ids, source_mask)
+        check_room(model, prompt_ids.size(1), config.max_new_tokens)
+        self.model = cast(Any, model)
+        self.prompt_len = self.length = prompt_ids.size(1)
+        new = (prompt_ids.size(0), config.max_new_tokens)
+        self._ids = torch.cat([prompt_ids, prompt_ids.new_full(new, config.fill_id)], dim=1).long()
+        self._mask: Tensor | None = None
+        self._positions: Tensor | None = None
+        if prompt_mask is not None and not prompt_mask.all():
+            self._mask = F.pad(prompt_mask, (0, config.max_new_tokens), value=True)
+            # Padding has no position: each row counts from its first real token.
+            self._positions = (self._mask[:, 0, 0].cumsum(dim=-1) - 1).clamp(min=0)
+        self.cache = self.model.new_cache(self._ids.size(1)) if config.use_cache else None
+        self._source_mask = source_mask
+        self._memory = None if source_ids is None else self.model.encode(source_ids, source_mask)
+
+    @property
+    def token_ids(self) -> Int[Tensor, "batch length"]:
+        """The texts so far, prompts included: ``(batch, length)``."""
+        return self._ids[:, : self.length]
+
+    @property
+    def mask(self) -> Bool[Tensor, "batch length"] | None:
+        """Which of :attr:`token_ids` are not padding; ``None`` if all are."""
+        return None if self._mask is None else self._mask[:, 0, 0, : self.length]
+
+    def append(self, token_ids: Int[Tensor, "batch new"]) -> None:
+        """Write tokens behind the others, ``(batch, new)``; the model has not read them yet."""
+        end = self.length + token_ids.size(1)
+        self._ids[:, self.length : end] = token_ids
+        self.length = end
+
+    def read(self) -> Float[Tensor, "batch vocab"]:
+        """Let the model read what it has not read yet; return the next token's logits."""
+        model = self.model if self._memory is None else self.model.decode
+        return self._run(model, last_only=True)[:, -1]
+
+    def read_hidden(self) -> Float[Tensor, "batch new d_model"]:
+        """Let the model read what it has not read yet; return its last layer's hidden states.
+
+        ``model.logits`` makes logits of them, for as many positions as are of interest.
+        """
+        return self._run(self.model.hidden if self._memory is None else self.model.decode_hidden)
+
+    def reorder(self, rows: Int[Tensor, " new_batch"], *, same_text: bool = False) -> None:
+        """Keep these rows, in this order; a row may be kept more than once.
+
+        Parameters
+        ----------
+        rows : Tensor
+            Integers, ``(new_batch,)``.
+        same_text : bool, optional
+            Whether every row takes the place of one with the same prompt and source, as among the
+            beams of one text, so that these can stay where they are.
+        """
+        self._ids = self._ids[rows]
+        if self.cache is not None:
+            self.cache.reorder(rows, same_memory=same_text)
+        if same_text:
+            return
+        for name in ("_mask", "_positions", "_memory", "_source_mask"):
+            if (tensor := getattr(self, name)) is not None:
+                setattr(self, name, tensor[rows])
+
+    def crop(self, length: int) -> None:
+        """Go back to the first ``length`` tokens, in the text and in the model's memory.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many.
+        """
+        if not 0 < length <= self.length:
+            raise ValueError(f"length={length}: the texts have {self.length} tokens")
+        self.length = length
+        if self.cache is not None and self.cache.length > length:
+            self.cache.crop(length)
+
+    def _run(self, function: Callable[..., Tensor], **options: Any) -> Tensor:
+        start = 0 if self.cache is None else self.cache.length
+        inputs = [self._ids[:, start : self.length]]
+        masks = [None if self._mask is None else self._mask[..., : self.length]]
+        if self._memory is not None:
+            inputs.append(self._memory)
+            masks.append(self._source_mask)
+        positions = None if self._positions is None else self._positions[:, start : self.length]
+        return function(*inputs, *masks, positions=positions, cache=self.cache, **options)

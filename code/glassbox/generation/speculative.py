@@ -1,0 +1,187 @@
+"""Speculative decoding: a small model proposes, the large one decides (chapter 10)."""
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassbox.generation.checks import check_draft, check_whole_number
+from glassbox.generation.choice import greedy, process
+from glassbox.generation.config import GenerationConfig, configure
+from glassbox.generation.running import RunningBatch
+
+
+class Speculation(NamedTuple):
+    """What speculative decoding wrote, and how often the draft was right.
+
+    Attributes
+    ----------
+    token_ids : Tensor
+        Integers, ``(1, length)``: prompt and new tokens.
+    proposed, accepted : int
+        How many tokens the draft proposed, and how many of them the target took.
+    passes : int
+        How often the target ran: for every token once, had it written alone.
+    """
+
+    token_ids: Int[Tensor, "1 length"]
+    proposed: int
+    accepted: int
+    passes: int
+
+    @property
+    def acceptance_rate(self) -> float:
+        """The share of the draft's tokens that the target took; 0 if it proposed none."""
+        return self.accepted / self.proposed if self.proposed else 0.0
+
+
+def accept(
+    target: Float[Tensor, "proposed_and_one vocab"],
+    draft: Float[Tensor, "proposed vocab"],
+    proposed: Int[Tensor, " proposed"],
+    generator: torch.Generator | None = None,
+) -> tuple[int, Int[Tensor, ""]]:
+    r"""Take as many of the proposed tokens as the target allows, and draw one more.
+
+    A token drawn from the draft's :math:`q` is taken with probability
+    :math:`\min(1, p(x) / q(x))`. At the first that is not, one is drawn from what the draft gave
+    too little, :math:`\max(0, p - q)` normalised, and the rest is dropped. If all are taken, one
+    more comes from the target. Every token is then distributed as if drawn from :math:`p`.
+
+    Parameters
+    ----------
+    target : Tensor
+        ``(proposed + 1, vocab)``: :math:`p`, probabilities at each proposed token and behind them.
+    draft : Tensor
+        ``(proposed, vocab)``: :math:`q`, the probabilities that the tokens were drawn from.
+    proposed : Tensor
+        Integers, ``(proposed,)``.
+    generator : torch.Generator, optional
+        The source of randomness; PyTorch's own if left out.
+
+    Returns
+    -------
+    accepted : int
+        How many of the proposed tokens are taken.
+    token : Tensor
+        An integer: the one that follows them.
+
+    Notes
+    -----
+    Leviathan, Kalman and Matias (2023), section 2.3 and algorithm 1; Chen et al. (2023),
+    algorithm 2 and theorem 1. Chapter 10.
+    """
+    at = proposed[:, None]
+    p, q = target[:-1].gather(1, at)[:, 0], draft.gather(1, at)[:, 0]
+    chance = torch.rand(p.shape, dtype=p.dtype, device=p.device, generator=generator)
+    accepted = int((chance * q < p).cumprod(dim=0).sum())
+    # Behind the last proposal the draft gives nothing, so that all that is left is the target's.
+    rest = (target[accepted] - F.pad(draft, (0, 0, 0, 1))[accepted]).clamp(min=0)
+    if rest.sum() == 0:  # p and q differ by rounding alone
+        rest = target[accepted]
+    return accepted, rest.multinomial(1, generator=generator)[0]
+
+
+def speculative(
+    model: nn.Module,
+    draft: nn.Module,
+    prompt_ids: Int[Tensor, "1 length"],
+    config: GenerationConfig | None = None,
+    *,
+    n_draft: int = 4,
+    source_ids: Int[Tensor, "1 source_length"] | None = None,
+    source_mask: Bool[Tensor, "1 1 1 source_length"] | None = None,
+    generator: torch.Generator | None = None,
+    **options: Any,
+) -> Speculation:
+    """Continue one text as ``model`` would, in fewer passes: ``draft`` proposes, it verifies.
+
+    Sampled texts have the distribution of the target model's own, exactly; greedy ones are its
+    own. The draft, which must know the same vocabulary, only decides how fast it goes: one pass
+    of the target gives from 1 to ``n_draft + 1`` tokens.
+
+    Parameters
+    ----------
+    model, prompt_ids, config, source_ids, source_mask, generator, **options
+        As for :func:`glassbox.generation.generate`, with a batch of one.
+    draft : nn.Module
+        A smaller model of the same kind.
+    n_draft : int, optional
+        How many tokens it proposes at a time.
+
+    Returns
+    -------
+    Speculation
+        The text, and how many proposals were accepted.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`glassbox.generation.generate`; also if there is more than one text, if the
+        vocabularies differ, or with beams.
+
+    Notes
+    -----
+    Leviathan, Kalman and Matias (2023); Chen et al. (2023). Chapter 10.
+    """
+    config = configure(config, options)
+    check_whole_number("n_draft", n_draft, 1)
+    check_draft(model, draft, prompt_ids, config.n_beams)
+    inputs = {"source_ids": source_ids, "source_mask": source_mask}
+    with torch.inference_mode():
+        writer = RunningBatch(model, prompt_ids, config, **inputs)
+        helper = RunningBatch(draft, prompt_ids, config, **inputs)
+        counts = _speculate(writer, helper, config, n_draft, generator)
+    return Speculation(writer.token_ids.clone(), *counts)
+
+
+def _speculate(
+    target: RunningBatch,
+    draft: RunningBatch,
+    config: GenerationConfig,
+    n_draft: int,
+    generator: torch.Generator | None,
+) -> tuple[int, int, int]:
+    n_proposed = n_accepted = n_passes = 0
+    end = target.prompt_len + config.max_new_tokens
+    while target.length < end:
+        before = target.length
+        n = min(n_draft, end - before - 1)  # the target adds one of its own
+
+        guesses = []
+        for _ in range(n):
+            guesses.append(_distribution(draft.read(), draft.token_ids, draft.prompt_len, config))
+            draft.append(guesses[-1].multinomial(1, generator=generator))
+        proposed = draft.token_ids[:, before:]
+
+        target.append(proposed)
+        logits = target.model.logits(target.read_hidden()[:, -n - 1 :])[0]  # (n + 1, vocab)
+        verdicts = [
+            _distribution(row, target.token_ids[:, : before + i], target.prompt_len, config)
+            for i, row in enumerate(logits.split(1))
+        ]
+        n_taken, token = accept(
+            torch.cat(verdicts), torch.cat([*guesses, logits[:0]]), proposed[0], generator
+        )
+        for batch in (target, draft):
+            batch.crop(before + n_taken)
+            batch.append(token.view(1, 1))
+        n_proposed, n_accepted, n_passes = n_proposed + n, n_accepted + n_taken, n_passes + 1
+
+        for place, new in enumerate(target.token_ids[0, before:].tolist(), start=1):
+            if new in config.eos_ids:
+                target.crop(before + place)
+                return n_proposed, n_accepted, n_passes
+    return n_proposed, n_accepted, n_passes
+
+
+def _distribution(
+    logits: Tensor, token_ids: Tensor, prompt_len: int, config: GenerationConfig
+) -> Tensor:
+    """What the next token is drawn from, ``(1, vocab)``; greedy decoding draws from one token."""
+    logits = process(logits, config, token_ids, prompt_len)
+    if config.sample:
+        return logits.softmax(dim=-1)
+    return F.one_hot(greedy(logits), logits.size(-1)).to(logits.dtype)
