@@ -184,6 +184,31 @@ def as_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
+@pytest.fixture(scope="session")
+def data() -> Callable[[str], Path]:
+    """Return a function that finds a data file by its name (`glassbox.data.find`).
+
+    A test whose file is neither here nor to be fetched is skipped, saying so. Where
+    `GLASSBOX_DATA` names a folder the file is required, and the test fails.
+    """
+    from glassbox.data import find
+
+    unreachable: list[ConnectionError] = []  # asking again would only take longer
+
+    def find_or_skip(name: str) -> Path:
+        try:
+            if unreachable:
+                raise unreachable[0]
+            return find(name)
+        except ConnectionError as error:
+            if os.environ.get("GLASSBOX_DATA"):
+                raise
+            unreachable.append(error)
+            pytest.skip("no network to fetch data files; GLASSBOX_DATA can name a folder of them")
+
+    return find_or_skip
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs a browser, so that `make unit` can leave it out."""
     for item in items:
