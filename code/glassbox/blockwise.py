@@ -12,6 +12,7 @@ from torch.autograd.function import once_differentiable
 from glassbox.checks import check_attention_inputs, check_same_width
 
 
+@torch.compiler.disable  # compiled, all blocks would be in one graph, and could be kept
 def blockwise_attention(
     query: Float[Tensor, "*batch q_len d_k"],
     key: Float[Tensor, "*kv_batch k_len d_k"],
@@ -90,7 +91,8 @@ def blockwise_attention(
         )
     mask = None if mask is None else torch.atleast_2d(mask)
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    return _attend_in_blocks(query, key, value, mask, causal, scale, block_size)
+    context: Tensor = _BlockwiseAttention.apply(query, key, value, mask, causal, scale, block_size)
+    return context
 
 
 class _Blocks:
@@ -203,12 +205,6 @@ class _BlockwiseAttention(torch.autograd.Function):
                 )
         grads = (x.to(query.dtype) for x in (query_grad, key_grad, value_grad))
         return *grads, None, None, None, None
-
-
-@torch.compiler.disable  # compiled, the loops would be unrolled into a graph of every block
-def _attend_in_blocks(*inputs: Any) -> Tensor:
-    context: Tensor = _BlockwiseAttention.apply(*inputs)
-    return context
 
 
 def _one_for_each_head(query: Tensor, x: Tensor) -> Tensor:
