@@ -127,7 +127,7 @@ def keep_ended(ended: Beams, new: Beams, fill_id: int = 0) -> Beams:
 
 def beam_search(
     model: nn.Module,
-    prompt_ids: Int[Tensor, "batch length"],
+    prompt_ids: Int[Tensor, "batch length"] | None = None,
     config: GenerationConfig | None = None,
     *,
     prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
@@ -167,13 +167,13 @@ def beam_search(
         raise ValueError("sample=True: beam search draws nothing; use generate, or sample=False")
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        beams = _search(RunningBatch(model, prompt_ids, config, **inputs), config)
+        beams = _search(RunningBatch(model, prompt_ids, config, **inputs))
     return Beams(*(tensor.clone() for tensor in beams))
 
 
-def _search(batch: RunningBatch, config: GenerationConfig) -> Beams:
-    n, device = config.n_beams, batch.token_ids.device
-    n_texts = batch.token_ids.size(0)
+def _search(batch: RunningBatch) -> Beams:
+    config, n = batch.config, batch.config.n_beams
+    n_texts, device = batch.token_ids.size(0), batch.token_ids.device
     eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=device)
     # Enough that n are left to go on, even if every beam may end in every way.
     n_candidates = n * (1 + max(1, len(config.eos_ids)))

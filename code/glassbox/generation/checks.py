@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from glassbox.checks import check_token_ids
+
 
 def check_whole_number(name: str, value: int, least: int, hint: str = "") -> None:
     """Refuse what is not an integer, or less than ``least``.
@@ -76,8 +78,8 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
         )
 
 
-def check_model(model: nn.Module) -> int:
-    """Refuse what does not write; return the size of the vocabulary.
+def check_model(model: nn.Module) -> Any:
+    """Refuse what does not write; return its configuration.
 
     Raises
     ------
@@ -89,21 +91,64 @@ def check_model(model: nn.Module) -> int:
             f"{type(model).__name__} is no language model of this package: expected one that has "
             "new_cache, such as GPT2. One of the reference library's is read by from_pretrained"
         )
+    return model.config
+
+
+def vocabulary(config: Any) -> int:
+    """Return how many tokens a model with this configuration chooses from."""
+    return getattr(config, "written_vocab_size", config.vocab_size)
+
+
+def check_source(
+    model: nn.Module,
+    prompt_ids: Tensor | None,
+    source_ids: Tensor | None,
+    source_mask: Tensor | None,
+) -> None:
+    """Refuse a source where the model has no encoder, and a missing one where it has.
+
+    Raises
+    ------
+    ValueError
+        If there is a source too many or too few, no prompt to begin with, or they do not fit.
+    TypeError
+        If the source's ids are not integers, or its mask is not boolean.
+    """
+    name = type(model).__name__
+    if not hasattr(model, "encode"):
+        if source_ids is not None or source_mask is not None:
+            raise ValueError(
+                f"{name} has no encoder to read source_ids or source_mask: expected None; make "
+                "the source part of the prompt"
+            )
+        if prompt_ids is None:
+            raise ValueError(f"prompt_ids is None: {name} needs at least one token to go on from")
+        return
+    if source_ids is None:
+        raise ValueError(f"source_ids is None, but {name} has an encoder: pass what it is to read")
     config: Any = model.config
-    return config.vocab_size
+    check_token_ids("source_ids", source_ids, config.vocab_size, _device(model))
+    if prompt_ids is not None and source_ids.size(0) != prompt_ids.size(0):
+        raise ValueError(
+            f"there are {source_ids.size(0)} sources and {prompt_ids.size(0)} prompts: "
+            "each source needs the prompt that its output begins with"
+        )
+    if source_mask is not None:
+        _check_padding("source_mask", source_mask, source_ids)
 
 
-def check_prompt(prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
+def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
     """Refuse prompts that cannot be continued.
 
     Raises
     ------
     ValueError
-        If a prompt is empty or padded on the right, or ids and mask do not fit.
+        If a prompt is empty or padded on the right, an id is not in the vocabulary, or ids and
+        mask do not fit.
     TypeError
         If the ids are not integers, or the mask is not boolean.
     """
-    _check_ids("prompt_ids", prompt_ids)
+    check_token_ids("prompt_ids", prompt_ids, vocabulary(model.config), _device(model))
     if prompt_mask is None:
         return
     _check_padding("prompt_mask", prompt_mask, prompt_ids)
@@ -113,45 +158,6 @@ def check_prompt(prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
             f"prompt_mask is False at the last token of row {row}: prompts are padded on the left, "
             "because they are continued on the right; move the padding to the front"
         )
-
-
-def check_source(
-    model: nn.Module,
-    prompt_ids: Tensor,
-    source_ids: Tensor | None,
-    source_mask: Tensor | None,
-) -> None:
-    """Refuse a source where the model has no encoder, and a missing one where it has.
-
-    Raises
-    ------
-    ValueError
-        If there is a source too many or too few, or it does not fit the prompts.
-    TypeError
-        If its ids are not integers, or its mask is not boolean.
-    """
-    name = type(model).__name__
-    if source_ids is None:
-        if hasattr(model, "encode"):
-            raise ValueError(
-                f"{name} has an encoder and source_ids is None: pass what it is to read"
-            )
-        if source_mask is not None:
-            raise ValueError("source_mask without source_ids: there is no source to mask")
-        return
-    if not hasattr(model, "encode"):
-        raise ValueError(
-            f"source_ids has shape {tuple(source_ids.shape)}, but {name} has no encoder to read "
-            "it: make it part of the prompt"
-        )
-    _check_ids("source_ids", source_ids)
-    if source_ids.size(0) != prompt_ids.size(0):
-        raise ValueError(
-            f"there are {source_ids.size(0)} sources and {prompt_ids.size(0)} prompts: "
-            "each source needs the prompt that its output begins with"
-        )
-    if source_mask is not None:
-        _check_padding("source_mask", source_mask, source_ids)
 
 
 def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: int = 1) -> None:
@@ -184,7 +190,7 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
         )
 
 
-def check_draft(model: nn.Module, draft: nn.Module, prompt_ids: Tensor, n_beams: int) -> None:
+def check_draft(model: nn.Module, draft: nn.Module, n_beams: int) -> None:
     """Refuse what speculative decoding cannot do.
 
     Raises
@@ -192,21 +198,31 @@ def check_draft(model: nn.Module, draft: nn.Module, prompt_ids: Tensor, n_beams:
     TypeError
         If one of them is no language model.
     ValueError
-        If the vocabularies differ, if there is more than one text, or if there are beams.
+        If the vocabularies differ, or if there are beams.
     """
-    ours, theirs = check_model(model), check_model(draft)
+    ours, theirs = vocabulary(check_model(model)), vocabulary(check_model(draft))
     if ours != theirs:
         raise ValueError(
             f"the draft has a vocabulary of {theirs}, the model of {ours}: its tokens would mean "
             "something else; use a draft with the same tokenizer"
         )
-    if prompt_ids.dim() == 2 and prompt_ids.size(0) > 1:
+    if n_beams > 1:
+        raise ValueError(f"n_beams={n_beams}: speculative decoding has no beams; expected 1")
+
+
+def check_single(prompt_ids: Tensor) -> None:
+    """Refuse more than one text.
+
+    Raises
+    ------
+    ValueError
+        If there are several rows, naming the shape.
+    """
+    if prompt_ids.size(0) > 1:
         raise ValueError(
             f"prompt_ids has shape {tuple(prompt_ids.shape)}; expected (1, length): the rows of a "
             "batch would accept different numbers of tokens. Pass them one by one"
         )
-    if n_beams > 1:
-        raise ValueError(f"n_beams={n_beams}: speculative decoding has no beams; expected 1")
 
 
 def check_room(model: nn.Module, prompt_len: int, max_new_tokens: int) -> None:
@@ -217,22 +233,18 @@ def check_room(model: nn.Module, prompt_len: int, max_new_tokens: int) -> None:
     ValueError
         If prompt and new tokens together are longer than the model's ``max_len``.
     """
+    # Most kinds of position go on for ever; where a model has one kind only, it knows its limit.
+    endless = getattr(model.config, "positions", "learned") != "learned"
     max_len = getattr(model.config, "max_len", None)
-    if max_len is not None and prompt_len + max_new_tokens > max_len:
+    if max_len is not None and not endless and prompt_len + max_new_tokens > max_len:
         raise ValueError(
             f"a prompt of {prompt_len} tokens and max_new_tokens={max_new_tokens} make "
             f"{prompt_len + max_new_tokens}, but this model has positions for {max_len} only"
         )
 
 
-def _check_ids(name: str, ids: Tensor) -> None:
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
-        given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
-        raise TypeError(f"{name} is {given}; expected a tensor of integers, torch.int64")
-    if ids.dim() != 2 or 0 in ids.shape:
-        raise ValueError(
-            f"{name} has shape {tuple(ids.shape)}; expected (batch, length) with at least one token"
-        )
+def _device(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device
 
 
 def _check_padding(name: str, mask: Tensor, ids: Tensor) -> None:

@@ -9,6 +9,7 @@ from glassbox.generation.checks import (
     check_number,
     check_share,
     check_whole_number,
+    vocabulary,
 )
 
 #: What shapes the distribution that tokens are drawn from, and means nothing where none is drawn.
@@ -26,11 +27,13 @@ class GenerationConfig:
     max_new_tokens : int
         How many tokens are added at most.
     min_new_tokens : int
-        How many are added before the text may end; needs ``eos_id``.
+        How many are added before the text may end.
     eos_id : int or sequence of int, optional
-        The token, or tokens, that end a text. Without one, every text gets ``max_new_tokens``.
+        The token, or tokens, that end a text; the model's own if left out. With ``()`` none does,
+        and every text gets ``max_new_tokens``.
     pad_id : int, optional
-        What fills a row up that has ended before the others; the first ``eos_id`` if left out.
+        What fills a row up that has ended before the others; the model's own if left out, or else
+        the first ``eos_id``.
     use_cache : bool
         Whether keys and values are kept from step to step. The tokens are the same without.
     repetition_penalty, frequency_penalty, presence_penalty : float
@@ -102,20 +105,31 @@ class GenerationConfig:
         """What stands behind the end of a text."""
         return self.pad_id if self.pad_id is not None else next(iter(self.eos_ids), 0)
 
-    def check_vocabulary(self, vocab_size: int) -> None:
-        """Refuse ids that the model does not know.
+    def for_model(self, config: Any) -> "GenerationConfig":
+        """Return these options with the ids of a model where none are given.
+
+        Parameters
+        ----------
+        config : object
+            The model's: its ``eos_id`` and ``pad_id`` are taken if it has them.
 
         Raises
         ------
         ValueError
-            If ``eos_id`` or ``pad_id`` is not less than ``vocab_size``.
+            If an id is not in the model's vocabulary, or there is a minimum length and no id that
+            ends a text.
         """
-        for name, ids in (("eos_id", self.eos_ids), ("pad_id", (self.fill_id,))):
-            if ids and max(ids) >= vocab_size:
+        eos_id = getattr(config, "eos_id", None) if self.eos_id is None else self.eos_id
+        pad_id = getattr(config, "pad_id", None) if self.pad_id is None else self.pad_id
+        ours = replace(self, eos_id=() if eos_id is None else eos_id, pad_id=pad_id)
+        size = vocabulary(config)
+        for name, ids in (("eos_id", ours.eos_ids), ("pad_id", (ours.fill_id,))):
+            if ids and max(ids) >= size:
                 raise ValueError(
-                    f"{name}={max(ids)} is not in a vocabulary of {vocab_size}: choose among 0 to "
-                    f"{vocab_size - 1}. Is the tokenizer another model's?"
+                    f"{name}={max(ids)} is not in a vocabulary of {size}: choose among 0 to "
+                    f"{size - 1}. Is the tokenizer another model's?"
                 )
+        return ours
 
     def _check_ranges(self) -> None:
         check_whole_number("max_new_tokens", self.max_new_tokens, 1)
@@ -150,10 +164,10 @@ class GenerationConfig:
                 f"min_new_tokens={self.min_new_tokens} is more than "
                 f"max_new_tokens={self.max_new_tokens}"
             )
-        if self.min_new_tokens and not self.eos_ids:
+        if self.min_new_tokens and self.eos_id is not None and not self.eos_ids:
             raise ValueError(
-                f"min_new_tokens={self.min_new_tokens} with eos_id=None: a text without an end "
-                "has no minimum length; say which token ends it"
+                f"min_new_tokens={self.min_new_tokens} with eos_id={self.eos_id}: where no token "
+                "ends a text, max_new_tokens alone says how long it is"
             )
         if self.sample and self.n_beams > 1:
             raise ValueError(

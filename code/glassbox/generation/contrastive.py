@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.checks import check_model, check_whole_number
+from glassbox.generation.checks import check_model, check_whole_number, vocabulary
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -56,7 +56,7 @@ def contrastive_scores(
 
 def contrastive_search(
     model: nn.Module,
-    prompt_ids: Int[Tensor, "batch length"],
+    prompt_ids: Int[Tensor, "batch length"] | None = None,
     config: GenerationConfig | None = None,
     *,
     k: int = 4,
@@ -97,7 +97,7 @@ def contrastive_search(
     """
     config = configure(config, options)
     check_whole_number("k", k, 1)
-    if k > (vocab_size := check_model(model)):
+    if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha}: expected 0 (greedy) to 1 (repetition alone)")
@@ -109,12 +109,12 @@ def contrastive_search(
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
-        _search(batch, config, k, alpha)
+        _search(batch, k, alpha)
     return batch.token_ids.clone()
 
 
-def _search(batch: RunningBatch, config: GenerationConfig, k: int, alpha: float) -> None:
-    ids = batch.token_ids
+def _search(batch: RunningBatch, k: int, alpha: float) -> None:
+    config, ids = batch.config, batch.token_ids
     eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=ids.device)
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     rows = torch.arange(ids.size(0), device=ids.device)

@@ -17,7 +17,7 @@ from glassbox.generation.text import Tokenizer, has_stop_string
 
 def generate(
     model: nn.Module,
-    prompt_ids: Int[Tensor, "batch length"],
+    prompt_ids: Int[Tensor, "batch length"] | None = None,
     config: GenerationConfig | None = None,
     *,
     prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
@@ -36,9 +36,9 @@ def generate(
     ----------
     model : nn.Module
         A language model of this package, decoder-only or encoder–decoder.
-    prompt_ids : Tensor
+    prompt_ids : Tensor, optional
         Integers, ``(batch, length)``: what the texts begin with, padded on the *left*. For an
-        encoder–decoder model, what its output begins with: the start token, as a rule.
+        encoder–decoder model, what its output begins with; the start token if left out.
     config : GenerationConfig, optional
         The options; greedy decoding if left out.
     prompt_mask : Tensor, optional
@@ -85,14 +85,14 @@ def generate(
         return beam_search(model, prompt_ids, config, **inputs).token_ids.flatten(0, 1)
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
-        for _ in _write(batch, config, generator, stop_strings, tokenizer):
+        for _ in _write(batch, generator, stop_strings, tokenizer):
             pass
     return batch.token_ids.clone()  # made out of inference mode, so that it can be trained on
 
 
 def stream(
     model: nn.Module,
-    prompt_ids: Int[Tensor, "batch length"],
+    prompt_ids: Int[Tensor, "batch length"] | None = None,
     config: GenerationConfig | None = None,
     *,
     prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
@@ -138,18 +138,17 @@ stop_strings, **options
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
-    return _write(batch, config, generator, stop_strings, tokenizer)
+    return _write(batch, generator, stop_strings, tokenizer)
 
 
 @torch.inference_mode()
 def _write(
     batch: RunningBatch,
-    config: GenerationConfig,
     generator: torch.Generator | None,
     stop_strings: Sequence[str],
     tokenizer: Tokenizer | None,
 ) -> Iterator[Tensor]:
-    ids = batch.token_ids
+    config, ids = batch.config, batch.token_ids
     eos_ids = torch.tensor(config.eos_ids, dtype=ids.dtype, device=ids.device)
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     may_end = bool(config.eos_ids or stop_strings)

@@ -31,9 +31,10 @@ class RunningBatch:
     ----------
     model : nn.Module
         A language model of this package.
-    prompt_ids : Tensor
+    prompt_ids : Tensor, optional
         Integers, ``(batch, length)``: what the texts begin with. Shorter ones are padded on the
-        *left*, because they are continued on the right.
+        *left*, because they are continued on the right. For an encoder–decoder model, what its
+        output begins with; the start token if left out.
     config : GenerationConfig
         Of its options ``max_new_tokens``, the room that is made; ``use_cache``, whether the model
         remembers what it has read or reads all of it again at every step; and the ids.
@@ -47,6 +48,8 @@ class RunningBatch:
 
     Attributes
     ----------
+    config : GenerationConfig
+        The options, with the model's own ids where none were given.
     length : int
         How many tokens each row has, padding included.
     prompt_len : int
@@ -70,16 +73,18 @@ class RunningBatch:
     def __init__(
         self,
         model: nn.Module,
-        prompt_ids: Int[Tensor, "batch length"],
+        prompt_ids: Int[Tensor, "batch length"] | None,
         config: GenerationConfig,
         *,
         prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
         source_ids: Int[Tensor, "batch source_length"] | None = None,
         source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
     ) -> None:
-        config.check_vocabulary(check_model(model))
-        check_prompt(prompt_ids, prompt_mask)
+        self.config = config = config.for_model(check_model(model))
         check_source(model, prompt_ids, source_ids, source_mask)
+        if prompt_ids is None:
+            prompt_ids = _starts(model.config, source_ids)
+        check_prompt(model, prompt_ids, prompt_mask)
         check_room(model, prompt_ids.size(1), config.max_new_tokens)
         self.model = cast(Any, model)
         self.prompt_len = self.length = prompt_ids.size(1)
@@ -166,3 +171,8 @@ class RunningBatch:
             masks.append(self._source_mask)
         positions = None if self._positions is None else self._positions[:, start : self.length]
         return function(*inputs, *masks, positions=positions, cache=self.cache, **options)
+
+
+def _starts(config: Any, source_ids: Any) -> Tensor:
+    """Return the token that the output of an encoder–decoder model begins with, for each source."""
+    return source_ids.new_full((source_ids.size(0), 1), getattr(config, "start_id", config.bos_id))

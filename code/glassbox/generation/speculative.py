@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.checks import check_draft, check_whole_number
+from glassbox.generation.checks import check_draft, check_single, check_whole_number
 from glassbox.generation.choice import greedy, process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -87,7 +87,7 @@ def accept(
 def speculative(
     model: nn.Module,
     draft: nn.Module,
-    prompt_ids: Int[Tensor, "1 length"],
+    prompt_ids: Int[Tensor, "1 length"] | None = None,
     config: GenerationConfig | None = None,
     *,
     n_draft: int = 4,
@@ -128,22 +128,23 @@ def speculative(
     """
     config = configure(config, options)
     check_whole_number("n_draft", n_draft, 1)
-    check_draft(model, draft, prompt_ids, config.n_beams)
+    check_draft(model, draft, config.n_beams)
     inputs = {"source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        writer = RunningBatch(model, prompt_ids, config, **inputs)
-        helper = RunningBatch(draft, prompt_ids, config, **inputs)
-        counts = _speculate(writer, helper, config, n_draft, generator)
-    return Speculation(writer.token_ids.clone(), *counts)
+        target = RunningBatch(model, prompt_ids, config, **inputs)
+        check_single(target.token_ids)
+        helper = RunningBatch(draft, target.token_ids, config, **inputs)
+        counts = _speculate(target, helper, n_draft, generator)
+    return Speculation(target.token_ids.clone(), *counts)
 
 
 def _speculate(
     target: RunningBatch,
     draft: RunningBatch,
-    config: GenerationConfig,
     n_draft: int,
     generator: torch.Generator | None,
 ) -> tuple[int, int, int]:
+    config = target.config
     n_proposed = n_accepted = n_passes = 0
     end = target.prompt_len + config.max_new_tokens
     while target.length < end:
