@@ -1,6 +1,7 @@
-"""Two BERTs with the same published weights, ours and the reference library's, and texts."""
+"""What parity tests share: a measure of every comparison, and two BERTs with published weights."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from transformers import BertModel
 
 from glassbox.models import Bert, find_weights
+from tests.parity.differences import Differences
 
 SENTENCE = ["time flies like an arrow"]
 PADDED = [
@@ -21,6 +23,30 @@ PAIRS = [
     ("the teacher taught the student with the book", "the student read it twice"),
     ("I kicked the ball", "and it disappeared"),
 ]
+
+
+DIFFERENCES = Differences()
+
+
+@pytest.fixture(autouse=True)
+def _measured(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Note by how much the two sides of every comparison differ."""
+    component = request.path.stem.removeprefix("test_")
+    compare = torch.testing.assert_close
+
+    def assert_close(actual: Any, expected: Any, **options: Any) -> None:
+        DIFFERENCES.note(component, actual, expected)
+        compare(actual, expected, **options)
+
+    monkeypatch.setattr(torch.testing, "assert_close", assert_close)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show the table of largest differences."""
+    if DIFFERENCES.largest:
+        terminalreporter.section("largest difference of each component from its reference")
+        for line in DIFFERENCES.lines():
+            terminalreporter.line(line)
 
 
 @pytest.fixture(scope="session")
