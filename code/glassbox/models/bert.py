@@ -11,8 +11,24 @@ from torch import Tensor, nn
 from glassbox.checks import check_length, check_token_ids
 from glassbox.config import Activation, StackConfig
 from glassbox.normalization import LayerNorm
-from glassbox.pretrained import Pretrained, our_activation, reference_activation
+from glassbox.pretrained import (
+    Pretrained,
+    check_entries,
+    check_representable,
+    our_activation,
+    read_entry,
+    read_number,
+    reference_activation,
+)
 from glassbox.transformer import Encoder
+
+#: What ``config.json`` must say of a BERT that is only an encoder, where it says anything.
+REFERENCE_CONSTANTS = {
+    "model_type": "bert",
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
+}
 
 
 @dataclass(frozen=True)
@@ -29,12 +45,16 @@ class BertConfig(StackConfig):
         Kinds of segment: first and second sentence.
     pad_id : int
         The id that fills short texts up.
+    labels : tuple of str
+        What a classifier on top tells apart. The encoder itself has no use for them.
+    classifier_dropout : float, optional
+        Dropout before that classifier; ``dropout`` if left out.
 
     Raises
     ------
     ValueError
-        If a size is not positive, ``pad_id`` is not in the vocabulary, or as in
-        :class:`~glassbox.config.StackConfig`.
+        If a size is not positive, ``pad_id`` is not in the vocabulary, there is no label or one
+        twice, ``classifier_dropout`` is no share, or as in :class:`~glassbox.config.StackConfig`.
 
     Notes
     -----
@@ -52,6 +72,8 @@ class BertConfig(StackConfig):
     max_len: int = 512
     n_token_types: int = 2
     pad_id: int = 0
+    labels: tuple[str, ...] = ("LABEL_0", "LABEL_1")
+    classifier_dropout: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,6 +85,20 @@ class BertConfig(StackConfig):
                 f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
                 f"choose one of 0 to {self.vocab_size - 1}"
             )
+        if not self.labels or len(set(self.labels)) < len(self.labels):
+            raise ValueError(
+                f"labels={self.labels}: expected one name or more, each once, such as "
+                "('negative', 'positive')"
+            )
+        if self.classifier_dropout is not None and not 0 <= self.classifier_dropout < 1:
+            raise ValueError(
+                f"classifier_dropout={self.classifier_dropout}: must be at least 0 and less than 1"
+            )
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels a classifier on top tells apart."""
+        return len(self.labels)
 
     @classmethod
     def from_reference(cls, config: Mapping[str, Any]) -> "BertConfig":
@@ -73,31 +109,27 @@ class BertConfig(StackConfig):
         ValueError
             If it describes another kind of model, or a BERT that differs in more than its sizes.
         """
-        fixed = {
-            "model_type": "bert",
-            "position_embedding_type": "absolute",
-            "is_decoder": False,
-            "add_cross_attention": False,
-        }
-        for name, expected in fixed.items():
-            if (given := config.get(name, expected)) != expected:
-                raise ValueError(f"{name}={given!r} in config.json; this class reads {expected!r}")
-        try:
-            return cls(
-                d_model=config["hidden_size"],
-                n_heads=config["num_attention_heads"],
-                n_layers=config["num_hidden_layers"],
-                d_ff=config["intermediate_size"],
-                dropout=config["hidden_dropout_prob"],
-                activation=our_activation(config["hidden_act"]),
-                norm_eps=config["layer_norm_eps"],
-                vocab_size=config["vocab_size"],
-                max_len=config["max_position_embeddings"],
-                n_token_types=config["type_vocab_size"],
-                pad_id=config.get("pad_token_id") or 0,
-            )
-        except KeyError as error:
-            raise ValueError(f"config.json has no {error}, which a BERT needs") from error
+        check_entries(config, REFERENCE_CONSTANTS)
+
+        def number(name: str, kind: type[int] | type[float] = int) -> Any:
+            return read_number(config, name, kind, model="BERT")
+
+        given = config.get("classifier_dropout") is not None
+        return cls(
+            d_model=number("hidden_size"),
+            n_heads=number("num_attention_heads"),
+            n_layers=number("num_hidden_layers"),
+            d_ff=number("intermediate_size"),
+            dropout=number("hidden_dropout_prob", float),
+            activation=our_activation(read_entry(config, "hidden_act", "BERT")),
+            norm_eps=number("layer_norm_eps", float),
+            vocab_size=number("vocab_size"),
+            max_len=number("max_position_embeddings"),
+            n_token_types=number("type_vocab_size"),
+            pad_id=config.get("pad_token_id") or 0,
+            labels=read_labels(config),
+            classifier_dropout=number("classifier_dropout", float) if given else None,
+        )
 
     def to_reference(self) -> dict[str, Any]:
         """Return the entries of the reference library's ``config.json``.
@@ -107,25 +139,58 @@ class BertConfig(StackConfig):
         ValueError
             If the reference has no such BERT.
         """
-        plain = BertConfig()
-        for name in ("norm_first", "norm", "gated", "bias", "n_kv_heads", "d_k", "scale"):
-            if (given := getattr(self, name)) != (expected := getattr(plain, name)):
-                raise ValueError(f"{name}={given!r}: the reference's BERT has {name}={expected!r}")
+        check_representable(
+            self, ("norm_first", "norm", "gated", "bias", "n_kv_heads", "d_k", "scale")
+        )
         return {
-            "model_type": "bert",
+            **REFERENCE_CONSTANTS,
             "architectures": ["BertModel"],
             "hidden_size": self.d_model,
             "num_attention_heads": self.n_heads,
             "num_hidden_layers": self.n_layers,
             "intermediate_size": self.d_ff,
             "hidden_dropout_prob": self.dropout,
+            "attention_probs_dropout_prob": 0.0,
             "hidden_act": reference_activation(self.activation),
             "layer_norm_eps": self.norm_eps,
             "vocab_size": self.vocab_size,
             "max_position_embeddings": self.max_len,
             "type_vocab_size": self.n_token_types,
             "pad_token_id": self.pad_id,
+            "id2label": {str(i): label for i, label in enumerate(self.labels)},
+            "label2id": {label: i for i, label in enumerate(self.labels)},
+            "classifier_dropout": self.classifier_dropout,
         }
+
+
+def read_labels(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the labels that ``config.json`` names, in their order.
+
+    Parameters
+    ----------
+    config : mapping
+        With ``id2label``, or ``num_labels`` alone; without either there are two.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not numbered from 0 on.
+    """
+    named = config.get("id2label")
+    if named is None:
+        return name_labels(config.get("num_labels", 2))
+    try:
+        by_number = {int(number): str(label) for number, label in named.items()}
+        return tuple(by_number[i] for i in range(len(by_number)))
+    except (AttributeError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"id2label={named!r} in config.json; expected a name for each number from 0 on"
+        ) from error
+
+
+def name_labels(n_labels: int) -> tuple[str, ...]:
+    """Return names for so many labels, as the reference library makes them."""
+    return tuple(f"LABEL_{i}" for i in range(n_labels))
 
 
 class BertEmbeddings(nn.Module):
@@ -152,6 +217,14 @@ class BertEmbeddings(nn.Module):
         positions = torch.arange(token_ids.size(1), device=token_ids.device)
         x = self.token(token_ids) + self.token_type(token_types) + self.position(positions)
         return self.dropout(self.norm(x))
+
+
+def todays_name(name: str) -> str:
+    """Return what a parameter of the first release, ``gamma`` or ``beta``, is called today."""
+    for first_release, today in ((".gamma", ".weight"), (".beta", ".bias")):
+        if name.endswith(first_release):
+            return name.removesuffix(first_release) + today
+    return name
 
 
 class Bert(Pretrained):
@@ -185,7 +258,7 @@ class Bert(Pretrained):
         "encoder.layer.{}.output.dense": "encoder.layers.{}.feed_forward.contract",
         "encoder.layer.{}.output.LayerNorm": "encoder.layers.{}.feed_forward_norm",
     }
-    not_ours = r"(pooler|cls)\.|embeddings\.position_ids$"
+    not_ours = r"(pooler|cls|classifier|qa_outputs)\.|embeddings\.position_ids$"
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -232,17 +305,14 @@ class Bert(Pretrained):
 
     @classmethod
     def our_name(cls, name: str) -> str | None:
-        """Return our name for a reference parameter; ``None`` for pooler and pre-training heads.
+        """Return our name for a reference parameter; ``None`` for the pooler and for heads.
 
         Raises
         ------
         ValueError
             If a BERT has no parameter of that name.
         """
-        for first_release, today in ((".gamma", ".weight"), (".beta", ".bias")):
-            if name.endswith(first_release):
-                name = name.removesuffix(first_release) + today
-        return super().our_name(name)
+        return super().our_name(todays_name(name))
 
     def _check_inputs(self, token_ids: Tensor, token_types: Tensor | None) -> None:
         device = self.embeddings.token.weight.device
