@@ -137,7 +137,7 @@ def scaled_dot_product_attention(
     check_attention_inputs(query, key, value, mask, bias)
     scores = dot_product_scores(query, key, scale)
     if bias is not None:
-        scores = scores + bias
+        scores = scores + bias.to(scores.dtype)
     weights = masked_softmax(scores, mask)
     return weights @ value, weights
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_continues
+
 
 class KeyValueCache:
     """The keys and values of one attention, kept from step to step.
@@ -73,24 +75,24 @@ class KeyValueCache:
         Raises
         ------
         ValueError
-            If there is no room, or if the batch, the heads or the widths are not those kept.
+            If there is no room, or if the batch, the heads, the widths, the dtype or the device
+            are not those kept.
         """
-        if self._key is None or self._value is None:
-            self.max_len = key.size(2) if self.max_len is None else self.max_len
-            self._key, self._value = (
-                x.new_empty(*x.shape[:2], self.max_len, x.size(3)) for x in (key, value)
-            )
-        start, end = self.length, self.length + key.size(2)
-        if end > self._key.size(2):
+        new = key.size(2)
+        if self.max_len is None:
+            self.max_len = new
+        start, end = self.length, self.length + new
+        if end > self.max_len:
             raise ValueError(
                 f"{end} positions do not fit into a cache of max_len={self.max_len}: "
                 "make it longer, or generate fewer tokens"
             )
-        if key.shape != (expected := (*self._key.shape[:2], key.size(2), self._key.size(3))):
-            raise ValueError(
-                f"the new keys have shape {tuple(key.shape)}, those in the cache continue with "
-                f"{expected}: a cache belongs to one model and one batch"
+        if self._key is None or self._value is None:
+            self._key, self._value = (
+                x.new_empty(*x.shape[:2], self.max_len, x.size(3)) for x in (key, value)
             )
+        check_continues(self._key, key, new, "keys")
+        check_continues(self._value, value, new, "values")
         self._key[:, :, start:end] = key
         self._value[:, :, start:end] = value
         self.length = end
@@ -162,6 +164,8 @@ class Cache:
     ----------
     layers : list of LayerCache
         One for each layer.
+    max_len : int
+        How many positions the model can read at most.
 
     Raises
     ------
@@ -176,17 +180,13 @@ class Cache:
     def __init__(self, n_layers: int, max_len: int) -> None:
         if n_layers < 1:
             raise ValueError(f"n_layers={n_layers}: a cache needs at least 1 layer")
+        self.max_len = max_len
         self.layers = [LayerCache(max_len) for _ in range(n_layers)]
 
     @property
     def length(self) -> int:
         """How many positions the model has read."""
         return self.layers[0].self_attention.length
-
-    @property
-    def max_len(self) -> int:
-        """How many positions it can read at most."""
-        return self.layers[0].self_attention.max_len or 0
 
     def __iter__(self) -> Iterator[LayerCache]:
         return iter(self.layers)

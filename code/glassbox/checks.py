@@ -255,3 +255,23 @@ def check_same_memory(memory: Tensor, key: Tensor) -> None:
             f"key has shape {tuple(memory.shape)}, but the cache was filled from a memory of "
             f"{key.size(0)} texts with {key.size(2)} positions: make a new cache for a new memory"
         )
+
+
+def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None:
+    """Refuse ``length`` keys or values that cannot stand behind those in a cache.
+
+    Raises
+    ------
+    ValueError
+        If batch, heads, length, width, dtype or device differ, naming both.
+    """
+    if (new.dtype, new.device) != (buffer.dtype, buffer.device):
+        raise ValueError(
+            f"the new {what} are {new.dtype} on {new.device}, those in the cache {buffer.dtype} on "
+            f"{buffer.device}: a cache belongs to one model and one batch"
+        )
+    if new.shape != (expected := (*buffer.shape[:2], length, buffer.size(3))):
+        raise ValueError(
+            f"the new {what} have shape {tuple(new.shape)}, those in the cache continue with "
+            f"{expected}: a cache belongs to one model and one batch"
+        )

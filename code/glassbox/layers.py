@@ -1,6 +1,6 @@
 """The layers of encoder and decoder: exchange, then think (chapters 7 and 8)."""
 
-from collections.abc import Callable
+from typing import Any
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -40,11 +40,32 @@ class Layer(nn.Module):
         self.self_attention = _attention(config, index)
         self.attention_norm = _norm(config)
 
-    def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Add what a sublayer makes of ``x``, ``(batch, length, d_model)``, to ``x``."""
+    def add(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        norm: nn.Module,
+        sublayer: nn.Module,
+        **options: Any,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add to ``x`` what a sublayer makes of it, with a norm before the sublayer or at the end.
+
+        Parameters
+        ----------
+        x : Tensor
+            ``(batch, length, d_model)``.
+        norm, sublayer : nn.Module
+            What to normalise with, and :math:`f`.
+        **options
+            What the sublayer takes besides.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+        """
         if self.norm_first:
-            return x + self.dropout(sublayer(norm(x)))
-        return norm(x + self.dropout(sublayer(x)))
+            return x + self.dropout(sublayer(norm(x), **options))
+        return norm(x + self.dropout(sublayer(x, **options)))
 
 
 class EncoderLayer(Layer):
@@ -90,12 +111,15 @@ class EncoderLayer(Layer):
         -------
         Tensor
             ``(batch, length, d_model)``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
         """
-
-        def exchange(x: Tensor) -> Tensor:
-            return self.self_attention(x, mask=mask, bias=bias, rotation=rotation)
-
-        x = self.add(x, self.attention_norm, exchange)
+        x = self.add(
+            x, self.attention_norm, self.self_attention, mask=mask, bias=bias, rotation=rotation
+        )
         return self.add(x, self.feed_forward_norm, self.feed_forward)
 
 
@@ -165,31 +189,43 @@ class DecoderLayer(Layer):
         Raises
         ------
         ValueError
-            If there is a memory but no cross-attention, or the other way round.
+            If there is a memory but no cross-attention, or the other way round, or as in
+            :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
+        TypeError
+            If a mask is not boolean or the bias not floating-point.
         """
-        if (memory is None) != (self.cross_attention is None):
+        self._check_memory(memory)
+        x = self.add(
+            x,
+            self.attention_norm,
+            self.self_attention,
+            mask=mask,
+            causal=True,
+            bias=bias,
+            rotation=rotation,
+            cache=None if cache is None else cache.self_attention,
+        )
+        if self.cross_attention is not None and self.cross_attention_norm is not None:
+            x = self.add(
+                x,
+                self.cross_attention_norm,
+                self.cross_attention,
+                key=memory,
+                mask=memory_mask,
+                cache=None if cache is None else cache.cross_attention,
+            )
+        return self.add(x, self.feed_forward_norm, self.feed_forward)
+
+    def _check_memory(self, memory: Tensor | None) -> None:
+        if memory is None and self.cross_attention is not None:
             raise ValueError(
                 "this layer has cross-attention: it needs a memory, the encoder's output"
-                if memory is None
-                else f"memory has shape {tuple(memory.shape)}, but this layer has no "
-                "cross-attention: make it with cross_attention=True, or leave the memory out"
             )
-
-        def look_back(x: Tensor) -> Tensor:
-            kept = None if cache is None else cache.self_attention
-            return self.self_attention(
-                x, mask=mask, causal=True, bias=bias, rotation=rotation, cache=kept
+        if memory is not None and self.cross_attention is None:
+            raise ValueError(
+                f"memory has shape {tuple(memory.shape)}, but this layer has no cross-attention: "
+                "make it with cross_attention=True, or leave the memory out"
             )
-
-        x = self.add(x, self.attention_norm, look_back)
-        if self.cross_attention is not None and self.cross_attention_norm is not None:
-            attend, kept = self.cross_attention, None if cache is None else cache.cross_attention
-
-            def look_at_source(x: Tensor) -> Tensor:
-                return attend(x, memory, mask=memory_mask, cache=kept)
-
-            x = self.add(x, self.cross_attention_norm, look_at_source)
-        return self.add(x, self.feed_forward_norm, self.feed_forward)
 
 
 def _attention(config: StackConfig, index: int) -> MultiHeadAttention:

@@ -18,6 +18,7 @@ def layer_norm(
 
     with mean :math:`\mu` and variance :math:`\sigma^2` over the last axis alone. The variance
     divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` stands inside the root.
+    Half precision is normalised in float32, where squares do not overflow, and rounded once.
 
     Parameters
     ----------
@@ -47,9 +48,10 @@ def layer_norm(
             f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}, bias "
             f"{tuple(bias.shape)}; expected (..., d_model), (d_model,), (d_model,)"
         )
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = x.var(dim=-1, keepdim=True, correction=0)
-    return (x - mean) / torch.sqrt(variance + eps) * weight + bias
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean = wide.mean(dim=-1, keepdim=True)
+    variance = wide.var(dim=-1, keepdim=True, correction=0)
+    return ((wide - mean) / torch.sqrt(variance + eps) * weight + bias).to(x.dtype)
 
 
 def rms_norm(
@@ -60,7 +62,8 @@ def rms_norm(
     .. math:: \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot \gamma
 
     No mean is taken away and nothing is added: what is left of :func:`layer_norm` when only the
-    length of the vector is to stay in range. The mean square is taken in float32 at least.
+    length of the vector is to stay in range. Half precision is normalised in float32, where
+    squares do not overflow, and rounded once.
 
     Parameters
     ----------
@@ -92,7 +95,7 @@ def rms_norm(
         )
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     mean_square = wide.square().mean(dim=-1, keepdim=True)
-    return (wide * torch.rsqrt(mean_square + eps)).to(x.dtype) * weight
+    return (wide / torch.sqrt(mean_square + eps) * weight).to(x.dtype)
 
 
 class LayerNorm(nn.Module):

@@ -49,7 +49,7 @@ class AttentionRecord:
     def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
         # The same function of the same tensors as in the forward pass, so the same numbers.
         scores = dot_product_scores(self.query, self.key, self.scale)
-        return scores if self.bias is None else scores + self.bias
+        return scores if self.bias is None else scores + self.bias.to(scores.dtype)
 
 
 class Tape(Mapping[str, AttentionRecord]):
