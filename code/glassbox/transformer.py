@@ -1,7 +1,8 @@
-"""Stacks of layers, and the whole Transformer made of two (chapters 7 and 8)."""
+"""The whole Transformer: a stack that reads, and one that writes (chapter 8)."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -11,143 +12,19 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_token_ids
 from glassbox.config import PositionKind, StackConfig
-from glassbox.layers import DecoderLayer, EncoderLayer
-from glassbox.normalization import NORMS
 from glassbox.positional import (
     AlibiPositions,
     LearnedPositions,
     Positions,
     RelativePositionBias,
     RotaryPositions,
-    Rotation,
     SinusoidalPositions,
 )
+from glassbox.pretrained import Pretrained, check_entries
+from glassbox.stacks import Decoder, Encoder
 
-
-class Encoder(nn.Module):
-    """A stack of encoder layers: as many vectors out as in, each now aware of the others.
-
-    Parameters
-    ----------
-    config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.1. Chapter 7.
-    """
-
-    def __init__(self, config: StackConfig) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
-        self.norm = _last_norm(config)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch length d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Pass ``x`` through all layers.
-
-        Parameters
-        ----------
-        x : Tensor
-            ``(batch, length, d_model)``: embeddings with positions added.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
-        bias, rotation : optional
-            What the positions add to the scores, or turn queries and keys by; in every layer.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, length, d_model)``.
-        """
-        for layer in self.layers:
-            x = layer(x, mask, bias=bias, rotation=rotation)
-        return x if self.norm is None else self.norm(x)
-
-
-class Decoder(nn.Module):
-    """A stack of decoder layers: what stands at a position depends on it and on those before.
-
-    Parameters
-    ----------
-    config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
-    cross_attention : bool, optional
-        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.1. Chapter 8.
-    """
-
-    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(
-            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
-        )
-        self.norm = _last_norm(config)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch length d_model"],
-        memory: Float[Tensor, "batch memory_len d_model"] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
-        cache: Cache | None = None,
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Pass ``x`` through all layers, each of which sees the same memory.
-
-        Parameters
-        ----------
-        x : Tensor
-            ``(batch, length, d_model)``: embeddings with positions added.
-        memory : Tensor, optional
-            ``(batch, memory_len, d_model)``: the encoder's output, if there is an encoder.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
-            That nobody attends to the future holds in any case.
-        memory_mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
-            padding mask.
-        bias, rotation : optional
-            What the positions add to the scores, or turn queries and keys by; in every layer.
-        cache : Cache, optional
-            What earlier steps have read. ``k_len`` counts it.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError
-            If the cache was made for another number of layers, or as in
-            :class:`~glassbox.layers.DecoderLayer`.
-        """
-        if cache is not None and len(cache) != len(self.layers):
-            raise ValueError(
-                f"the cache has {len(cache)} layers, this decoder {len(self.layers)}: make one "
-                "with the model's new_cache(max_len)"
-            )
-        for i, layer in enumerate(self.layers):
-            kept = None if cache is None else cache.layers[i]
-            x = layer(x, memory, mask, memory_mask, bias=bias, rotation=rotation, cache=kept)
-        return x if self.norm is None else self.norm(x)
-
-
-def _last_norm(config: StackConfig) -> nn.Module | None:
-    # Pre-norm adds up what no norm has seen yet. Post-norm has just normalised it.
-    return NORMS[config.norm](config.d_model, config.norm_eps) if config.norm_first else None
+#: What the configuration of a :class:`Transformer` calls itself in a file.
+MODEL_TYPE = "glassbox-transformer"
 
 
 @dataclass(frozen=True)
@@ -180,8 +57,8 @@ class TransformerConfig(StackConfig):
     Raises
     ------
     ValueError
-        If a size is not positive, an id is not in the vocabulary, ``bos_id`` fills up as well, or
-        as in :class:`~glassbox.config.StackConfig`.
+        If a size is not positive, an id is not in the vocabulary, or as in
+        :class:`~glassbox.config.StackConfig`.
 
     Notes
     -----
@@ -230,6 +107,32 @@ class TransformerConfig(StackConfig):
                     f"{name}={given} is not in a vocabulary of {self.written_vocab_size}: "
                     f"choose one of 0 to {self.written_vocab_size - 1}"
                 )
+        self._check_heads_of_layers()
+
+    @classmethod
+    def from_reference(cls, config: Mapping[str, Any]) -> "TransformerConfig":
+        """Read the entries of a ``config.json`` of this package.
+
+        Raises
+        ------
+        ValueError
+            If it describes another kind of model, has an entry that is no field of this class, or
+            one of another type.
+        """
+        check_entries(config, {"model_type": MODEL_TYPE})
+        sizes = {name: config[name] for name in config if name not in ("model_type", "dtype")}
+        if unknown := sorted(sizes.keys() - {field.name for field in fields(cls)}):
+            raise ValueError(f"{unknown} in config.json: a {cls.__name__} has no such fields")
+        if isinstance(n_heads := sizes.get("n_heads"), list):
+            sizes["n_heads"] = tuple(n_heads)
+        try:
+            return cls(**sizes)
+        except TypeError as error:
+            raise ValueError(f"config.json holds what is no {cls.__name__}: {error}") from error
+
+    def to_reference(self) -> dict[str, Any]:
+        """Return the entries of a ``config.json`` of this package: these fields by their names."""
+        return {"model_type": MODEL_TYPE, **asdict(self)}
 
     @property
     def written_vocab_size(self) -> int:
@@ -240,7 +143,22 @@ class TransformerConfig(StackConfig):
     def decoder(self) -> "TransformerConfig":
         """The same sizes, with the decoder's number of layers."""
         n_layers = self.n_layers if self.n_decoder_layers is None else self.n_decoder_layers
-        return replace(self, n_layers=n_layers)
+        return replace(self, n_layers=n_layers, n_decoder_layers=None)
+
+    def _check_heads_of_layers(self) -> None:
+        if not isinstance(self.n_heads, tuple):
+            return
+        if self.n_decoder_layers not in (None, self.n_layers):
+            raise ValueError(
+                f"n_heads={self.n_heads} would be those of both stacks, but n_layers="
+                f"{self.n_layers} and n_decoder_layers={self.n_decoder_layers}: give one number"
+            )
+        if len(set(self.n_heads)) > 1 and self.positions in ("relative", "rotary", "alibi"):
+            raise ValueError(
+                f"positions={self.positions!r} are shared by all layers, but these differ in their "
+                f"heads: n_heads={self.n_heads}. Give all the same number, or add positions to the "
+                "embeddings: 'sinusoidal' or 'learned'"
+            )
 
 
 class TokenEmbedding(nn.Embedding):
@@ -274,8 +192,12 @@ class TokenEmbedding(nn.Embedding):
         return super().forward(token_ids) * self.scale
 
 
-class Transformer(nn.Module):
+class Transformer(Pretrained):
     """The whole Transformer: an encoder that reads, and a decoder that writes word by word.
+
+    Its files have this package's own names, since no other library has all that it can be. Where
+    one has, there is a class that reads and writes that library's layout:
+    :class:`glassbox.models.Marian` for the paper's own wiring, :class:`glassbox.models.T5`.
 
     Parameters
     ----------
@@ -293,6 +215,8 @@ class Transformer(nn.Module):
     -----
     Vaswani et al. (2017), section 3 and figure 1. Chapter 8.
     """
+
+    config_class = TransformerConfig
 
     def __init__(self, config: TransformerConfig | None = None) -> None:
         super().__init__()
@@ -501,7 +425,7 @@ def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positio
     Raises
     ------
     ValueError
-        If layers differ in their number of heads and the positions need one number.
+        If a width that is to be divided into pairs is odd.
 
     Notes
     -----
@@ -513,12 +437,6 @@ def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positio
         return SinusoidalPositions(config.d_model, concatenated=config.concatenated)
     if config.positions == "learned":
         return LearnedPositions(config.max_len, config.d_model)
-    if isinstance(config.n_heads, tuple) and len(set(config.n_heads)) > 1:
-        raise ValueError(
-            f"positions={config.positions!r} are shared by all layers, but these differ in their "
-            f"heads: n_heads={config.n_heads}. Give all the same number, or add positions to the "
-            "embeddings: 'sinusoidal' or 'learned'"
-        )
     if config.positions == "rotary":
         return RotaryPositions(config.d_k or config.d_model // config.heads(0))
     if config.positions == "alibi":
