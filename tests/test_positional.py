@@ -341,6 +341,7 @@ def test_the_bias_is_the_table_s_entry_for_head_and_bucket():
     q_positions, k_positions = torch.tensor([4, 9]), torch.tensor([0, 5, 30])
     bias = scheme.bias(q_positions, k_positions)
     assert bias.shape == (3, 2, 3)
+    assert bias.is_contiguous()  # the fused kernel is several times slower on a strided one
     for i, q in enumerate(q_positions):
         for j, k in enumerate(k_positions):
             bucket = relative_buckets(k - q, 8, 20)
