@@ -425,7 +425,9 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
                 "transformers, a folder, or a name on the hub"
             )
         weights = {name: x.detach().cpu() for name, x in source.state_dict().items()}
-        return described.to_dict(), weights, f"this {type(source).__name__}"
+        # What it was loaded from is what its configuration remembers; this is what it is.
+        entries = described.to_dict() | {"architectures": [type(source).__name__]}
+        return entries, weights, f"this {type(source).__name__}"
     folder = find_weights(source)
     return read_config(folder), read_weights(folder), str(folder)
 

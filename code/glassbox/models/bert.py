@@ -189,7 +189,15 @@ def read_labels(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def name_labels(n_labels: int) -> tuple[str, ...]:
-    """Return names for so many labels, as the reference library makes them."""
+    """Return names for so many labels, as the reference library makes them.
+
+    Raises
+    ------
+    ValueError
+        If there is not at least one.
+    """
+    if n_labels < 1:
+        raise ValueError(f"{n_labels} labels: a classifier needs at least 1")
     return tuple(f"LABEL_{i}" for i in range(n_labels))
 
 
@@ -217,6 +225,23 @@ class BertEmbeddings(nn.Module):
         positions = torch.arange(token_ids.size(1), device=token_ids.device)
         x = self.token(token_ids) + self.token_type(token_types) + self.position(positions)
         return self.dropout(self.norm(x))
+
+
+def begin(module: nn.Module) -> None:
+    """Draw the parameters of linear maps and tables anew, as they are before any training.
+
+    Notes
+    -----
+    Normally distributed with a standard deviation of 0.02, and no bias: the published code's
+    values. The padding's vector is 0.
+    """
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(part.weight, std=0.02)
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)
+        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+            nn.init.zeros_(part.weight[part.padding_idx])
 
 
 def todays_name(name: str) -> str:
@@ -265,6 +290,7 @@ class Bert(Pretrained):
         self.config = config
         self.embeddings = BertEmbeddings(config)
         self.encoder = Encoder(config)
+        begin(self)
 
     def forward(
         self,

@@ -1,0 +1,359 @@
+"""BERT with a task: fill gaps, tell texts apart, tell words apart (chapter 11)."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassbox.feed_forward import ACTIVATIONS
+from glassbox.models.bert import Bert, BertConfig, begin, name_labels, todays_name
+from glassbox.normalization import LayerNorm
+from glassbox.pretrained import Pretrained, read_source, unite
+
+Head = TypeVar("Head", bound="BertWithHead")
+
+
+class BertWithHead(Pretrained):
+    """What BERT's models for a task share: the encoder, and how a head is put on it.
+
+    A head returns logits; what a loss makes of them is no part of the model.
+
+    Parameters
+    ----------
+    config : BertConfig
+        The sizes. For trained weights use :meth:`from_pretrained`, for a head that is yet to be
+        trained :meth:`from_encoder`.
+
+    Attributes
+    ----------
+    bert : Bert
+        The encoder.
+    architectures : tuple of str
+        The reference's classes whose head this is; the first has the same layout.
+    task : str
+        Prefix of the parameters that fit one task alone.
+
+    Notes
+    -----
+    Devlin et al. (2019), section 3. Chapter 11.
+    """
+
+    config_class = BertConfig
+    reference_prefix = "bert."
+    architectures: ClassVar[tuple[str, ...]]
+    task: ClassVar[str]
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config)
+
+    @classmethod
+    def from_encoder(
+        cls: type[Head],
+        source: str | os.PathLike[str] | nn.Module | None = None,
+        labels: int | Sequence[str] | None = None,
+    ) -> Head:
+        """Put a head that is yet to be trained on a trained encoder.
+
+        Of a head that the source has, what fits every task is kept: a classifier of texts keeps
+        the pooler.
+
+        Parameters
+        ----------
+        source : str, path or nn.Module, optional
+            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, for instance a
+            :class:`~glassbox.models.Bert`; the packaged model if left out.
+        labels : int or sequence of str, optional
+            What a classifier is to tell apart: how many labels, or their names. The source's if
+            left out.
+
+        Returns
+        -------
+        BertWithHead
+            A model of this class in eval mode, with parameters of its own.
+
+        Raises
+        ------
+        FileNotFoundError, ConnectionError, PermissionError, ValueError
+            As :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
+        """
+        entries, weights, where = read_source(source)
+        config = cls.config_class.from_reference(entries)
+        if labels is not None:
+            names = name_labels(labels) if isinstance(labels, int) else tuple(labels)
+            config = replace(config, labels=names)
+        model = cls(config)
+        kept = {name: x for name, x in weights.items() if not name.startswith(cls.task)}
+        found = model.from_reference(kept)
+        dtype = next((x.dtype for x in found.values()), torch.float32)
+        begun = {n: x.to(dtype) for n, x in model.state_dict().items() if not n.startswith("bert.")}
+        model.fill(begun | found, where)
+        return model.eval()
+
+    @classmethod
+    def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
+        """Return the configuration of a published model with this head.
+
+        Parameters
+        ----------
+        entries : mapping
+            Of its ``config.json``.
+        weights : mapping of str to Tensor
+            By the reference's names.
+
+        Raises
+        ------
+        ValueError
+            If it has no head or another one, or is no BERT.
+        """
+        config = super().configure(entries, weights)
+        given = entries.get("architectures") or cls.architectures
+        if not set(given) & set(cls.architectures):
+            raise ValueError(
+                f"these are the weights of {' and '.join(given)}, not of {cls.architectures[0]}: "
+                f"to train a new head on this encoder begin with {cls.__name__}.from_encoder"
+            )
+        return config
+
+    def describe(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return entries and tensors to be saved; see :class:`~glassbox.pretrained.Pretrained`."""
+        entries, weights = super().describe()
+        return entries | {"architectures": [self.architectures[0]]}, weights
+
+    def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Give our parameters the reference's names, where a head stands beside the encoder.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By our names.
+
+        Returns
+        -------
+        dict of str to Tensor
+            By the reference's names.
+        """
+        theirs = super().to_reference(weights)
+        inside = self.reference_prefix + self.task
+        return {
+            name.removeprefix(self.reference_prefix) if name.startswith(inside) else name: x
+            for name, x in theirs.items()
+        }
+
+    @classmethod
+    def our_name(cls, name: str) -> str | None:
+        """Return our name for a reference parameter; ``None`` for those of other tasks' heads.
+
+        Raises
+        ------
+        ValueError
+            If a BERT has no parameter of that name.
+        """
+        return super().our_name(todays_name(name))
+
+
+def _with_encoder(head: Mapping[str, str]) -> dict[str, str]:
+    """Return the reference's module names of encoder and head, each with ours."""
+    encoder = {theirs: f"bert.{ours}" for theirs, ours in Bert.reference_names.items()}
+    return encoder | dict(head)
+
+
+class BertForMaskedLM(BertWithHead):
+    """A BERT that says which word pieces might stand at each position.
+
+    The projection to the vocabulary is the embedding of the word pieces, with a bias.
+
+    Parameters
+    ----------
+    config : BertConfig
+        The sizes.
+
+    Notes
+    -----
+    Devlin et al. (2019), section 3.1, task 1. Equal to ``transformers.BertForMaskedLM``.
+    Chapter 11.
+    """
+
+    architectures = ("BertForMaskedLM", "BertForPreTraining")
+    task = "cls."
+    reference_names = _with_encoder(
+        {
+            "cls.predictions.transform.dense": "transform",
+            "cls.predictions.transform.LayerNorm": "norm",
+            "cls.predictions": "output",  # the bias alone: the weight is the embedding's
+        }
+    )
+    not_ours = r"(pooler|classifier|qa_outputs|cls\.seq_relationship)\.|embeddings\.position_ids$"
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.norm = LayerNorm(config.d_model, config.norm_eps)
+        self.output = nn.Linear(config.d_model, config.vocab_size)
+        begin(self.transform)
+        begin(self.output)
+        self.output.weight = self.bert.embeddings.token.weight
+
+    def forward(
+        self,
+        token_ids: Int[Tensor, "batch length"],
+        mask: Bool[Tensor, "..."] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch length vocab"]:
+        """Return the logits of the word piece at each position, ``(batch, length, vocab_size)``.
+
+        Parameters
+        ----------
+        token_ids, mask, token_types : Tensor
+            As for :class:`~glassbox.models.Bert`.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, vocab_size)``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :class:`~glassbox.models.Bert`.
+        """
+        hidden = self.bert(token_ids, mask, token_types)
+        activation = ACTIVATIONS[self.config.activation]
+        return self.output(self.norm(activation(self.transform(hidden))))
+
+    def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Give the reference's parameters our names; what has two there has one here.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By the reference's names.
+
+        Returns
+        -------
+        dict of str to Tensor
+            By our names.
+
+        Raises
+        ------
+        ValueError
+            If a BERT has no parameter of some name, or its projection is not its embedding.
+        """
+        head = "cls.predictions"
+        weights = unite(weights, "bert.embeddings.word_embeddings.weight", f"{head}.decoder.weight")
+        return super().from_reference(unite(weights, f"{head}.bias", f"{head}.decoder.bias"))
+
+
+class BertForSequenceClassification(BertWithHead):
+    """A BERT that tells texts apart by what stands at their first position.
+
+    Parameters
+    ----------
+    config : BertConfig
+        The sizes, and the ``labels``.
+
+    Notes
+    -----
+    Devlin et al. (2019), section 4.1. The *pooler* is a projection of the first position, [CLS],
+    with a hyperbolic tangent. Equal to ``transformers.BertForSequenceClassification``. Chapter 11.
+    """
+
+    architectures = ("BertForSequenceClassification",)
+    task = "classifier."
+    reference_names = _with_encoder({"pooler.dense": "pooler", "classifier": "classifier"})
+    not_ours = r"(cls|qa_outputs)\.|embeddings\.position_ids$"
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.pooler = nn.Linear(config.d_model, config.d_model)
+        self.dropout = _dropout(config)
+        self.classifier = nn.Linear(config.d_model, config.n_labels)
+        begin(self.pooler)
+        begin(self.classifier)
+
+    def forward(
+        self,
+        token_ids: Int[Tensor, "batch length"],
+        mask: Bool[Tensor, "..."] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch n_labels"]:
+        """Return the logits of each text's label, ``(batch, n_labels)``.
+
+        Parameters
+        ----------
+        token_ids, mask, token_types : Tensor
+            As for :class:`~glassbox.models.Bert`.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, n_labels)``, in the order of ``config.labels``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :class:`~glassbox.models.Bert`.
+        """
+        first = self.bert(token_ids, mask, token_types)[:, 0]
+        return self.classifier(self.dropout(torch.tanh(self.pooler(first))))
+
+
+class BertForTokenClassification(BertWithHead):
+    """A BERT that gives each word piece a label.
+
+    Parameters
+    ----------
+    config : BertConfig
+        The sizes, and the ``labels``.
+
+    Notes
+    -----
+    Devlin et al. (2019), section 5.3. Equal to ``transformers.BertForTokenClassification``.
+    Chapter 11.
+    """
+
+    architectures = ("BertForTokenClassification",)
+    task = "classifier."
+    reference_names = _with_encoder({"classifier": "classifier"})
+    not_ours = r"(pooler|cls|qa_outputs)\.|embeddings\.position_ids$"
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.dropout = _dropout(config)
+        self.classifier = nn.Linear(config.d_model, config.n_labels)
+        begin(self.classifier)
+
+    def forward(
+        self,
+        token_ids: Int[Tensor, "batch length"],
+        mask: Bool[Tensor, "..."] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch length n_labels"]:
+        """Return the logits of each position's label, ``(batch, length, n_labels)``.
+
+        Parameters
+        ----------
+        token_ids, mask, token_types : Tensor
+            As for :class:`~glassbox.models.Bert`.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, n_labels)``, in the order of ``config.labels``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :class:`~glassbox.models.Bert`.
+        """
+        return self.classifier(self.dropout(self.bert(token_ids, mask, token_types)))
+
+
+def _dropout(config: BertConfig) -> nn.Dropout:
+    given = config.classifier_dropout
+    return nn.Dropout(config.dropout if given is None else given)
