@@ -61,10 +61,8 @@ def relative_buckets(
         first = torch.zeros_like(relative)
         distance = (-relative).clamp(min=0)
     n_exact = n_buckets // 2
-    octaves = (distance.clamp(min=n_exact).float() / n_exact).log() / math.log(
-        max_distance / n_exact
-    )
-    far = n_exact + (octaves * (n_buckets - n_exact)).long()
+    ratio = distance.clamp(min=n_exact).float() / n_exact
+    far = n_exact + (ratio.log() / math.log(max_distance / n_exact) * (n_buckets - n_exact)).long()
     return first + torch.where(distance < n_exact, distance, far.clamp(max=n_buckets - 1))
 
 

@@ -192,7 +192,8 @@ def rotate(
         other = x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
     else:
         other = x.roll(x.size(-1) // 2, dims=-1)
-    return (x * cos + other * sin).to(x.dtype)  # the sign is in the sine
+    # x * cos + other * sin in one pass; the sign is in the sine.
+    return torch.addcmul(x * cos, other, sin).to(x.dtype)
 
 
 class RotaryPositions(Positions):
