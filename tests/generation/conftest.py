@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from glassbox import padding_mask
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.llama import Llama
+from glassbox.models.marian import Marian
+from glassbox.models.t5 import T5
 
 VOCAB, PAD, EOS = 40, 38, 39
 
@@ -55,12 +57,31 @@ def t5():
         d_ff=48,
         num_layers=2,
         num_heads=4,
-        decoder_start_token_id=0,
+        decoder_start_token_id=PAD,
         eos_token_id=EOS,
         pad_token_id=PAD,
         feed_forward_proj="gated-gelu",
     )
     return T5, transformers.T5ForConditionalGeneration(config)
+
+
+def marian():
+    config = transformers.MarianConfig(
+        vocab_size=VOCAB,
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_position_embeddings=64,
+        decoder_start_token_id=PAD,
+        eos_token_id=EOS,
+        pad_token_id=PAD,
+        forced_eos_token_id=None,
+    )
+    return Marian, transformers.MarianMTModel(config)
 
 
 @dataclass
@@ -94,7 +115,7 @@ def make_pair(make: Callable[[], tuple[type, Any]], device: str, padded: bool) -
     kind, theirs = make()
     with torch.no_grad():  # of such weights that different texts go different ways
         for name, parameter in theirs.named_parameters():
-            if parameter.dim() > 1:
+            if parameter.dim() > 1 and "positions" not in name:
                 parameter.normal_(std=0.3 if "emb" in name or "wte" in name else 0.4)
     theirs = theirs.to(device).eval()
     ours = kind.from_pretrained(theirs)
@@ -108,7 +129,13 @@ def make_pair(make: Callable[[], tuple[type, Any]], device: str, padded: bool) -
     return Pair(ours, theirs, device, sources, ids, mask)
 
 
-@pytest.fixture(scope="session", params=[gpt2, llama], ids=["GPT-2", "LLaMA"])
+@pytest.fixture(scope="session", params=[gpt2, llama, t5, marian], ids=lambda f: f.__name__)
 def pair(request: pytest.FixtureRequest, device: str) -> Pair:
     """Models of every kind, and a batch that is padded where such a model's is."""
     return make_pair(request.param, device, padded=True)
+
+
+@pytest.fixture(scope="session", params=[gpt2, llama, t5, marian], ids=lambda f: f.__name__)
+def unpadded(request: pytest.FixtureRequest, device: str) -> Pair:
+    """Models of every kind, and a batch without padding."""
+    return make_pair(request.param, device, padded=False)

@@ -175,4 +175,4 @@ class RunningBatch:
 
 def _starts(config: Any, source_ids: Any) -> Tensor:
     """Return the token that the output of an encoder–decoder model begins with, for each source."""
-    return source_ids.new_full((source_ids.size(0), 1), getattr(config, "start_id", config.bos_id))
+    return source_ids.new_full((source_ids.size(0), 1), config.bos_id)
