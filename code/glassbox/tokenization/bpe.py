@@ -1,0 +1,322 @@
+"""Byte-level byte-pair encoding, the tokenizer of GPT-2 (chapter 2)."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from pathlib import Path
+
+from glassbox.tokenization import files
+from glassbox.tokenization.merges import learn_merges, merge_pair
+from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
+from glassbox.tokenization.tokenizer import Tokenizer, check_texts
+
+END_OF_TEXT = "<|endoftext|>"
+_TO_CHARACTER = byte_alphabet()
+_TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
+
+
+def best_pair(
+    symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]
+) -> tuple[str, str] | None:
+    """Return the pair of neighbours that was learned first; ``None`` if none of them was.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+    """
+    known = [pair for pair in pairwise(symbols) if pair in ranks]
+    return min(known, key=ranks.__getitem__, default=None)
+
+
+def bpe_merges(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
+    """Merge a word step by step: the pair that was learned first goes first.
+
+    Parameters
+    ----------
+    symbols : sequence of str
+        The word; a string is a sequence of its characters.
+    ranks : mapping of tuple of str to int
+        For each pair that was learned, its place in the order of learning.
+
+    Yields
+    ------
+    list of str
+        The word as it was, then after each merge. The last one is its tokens.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+
+    Examples
+    --------
+    >>> list(bpe_merges("low", {("l", "o"): 0, ("lo", "w"): 1}))
+    [['l', 'o', 'w'], ['lo', 'w'], ['low']]
+    """
+    symbols = list(symbols)
+    yield symbols
+    while (pair := best_pair(symbols, ranks)) is not None:
+        symbols = merge_pair(symbols, pair, "".join(pair))
+        yield symbols
+
+
+def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[str]:
+    """Return the last step of :func:`bpe_merges`, in time that grows with n log n, not with n².
+
+    Each pair waits in a queue; a merge changes two of them only. Symbols that were merged into
+    the one on their left are left empty, and skipped.
+
+    Parameters
+    ----------
+    word : sequence of str
+        The word; a string is a sequence of its characters.
+    ranks : mapping of tuple of str to int
+        As for :func:`bpe_merges`.
+    """
+    symbols = list(word)
+    right = [*range(1, len(symbols)), -1]  # the neighbours of each symbol; -1 = none
+    left = list(range(-1, len(symbols) - 1))
+    queue = [
+        (ranks[pair], start, pair) for start, pair in enumerate(pairwise(symbols)) if pair in ranks
+    ]
+    heapify(queue)
+    while queue:
+        _, start, pair = heappop(queue)
+        end = right[start]
+        if end < 0 or (symbols[start], symbols[end]) != pair:
+            continue  # one of the two was merged with another since
+        symbols[start], symbols[end] = "".join(pair), ""
+        right[start] = right[end]
+        if right[end] >= 0:
+            left[right[end]] = start
+        right[end] = -1
+        for first, second in ((left[start], start), (start, right[start])):
+            if first >= 0 and second >= 0 and (new := (symbols[first], symbols[second])) in ranks:
+                heappush(queue, (ranks[new], first, new))
+    return [symbol for symbol in symbols if symbol]
+
+
+class BPE(Tokenizer):
+    """Byte-level byte-pair encoding: any text goes in, and comes out again as it was.
+
+    Text is cut into words by GPT-2's pattern, words into bytes, and bytes are merged in the order
+    in which the merges were learned. Since every byte is a token, nothing is unknown.
+
+    Parameters
+    ----------
+    vocabulary : mapping of str to int
+        The id of each token, in the characters of
+        :func:`~glassbox.tokenization.pre_tokenize.byte_alphabet`.
+    merges : sequence of tuple of str
+        The pairs in the order in which they were learned.
+    special_tokens : sequence of str, optional
+        Tokens of the vocabulary that are found in raw text as they stand.
+    pad_token : str, optional
+        What fills short texts up in a batch; GPT-2 has none.
+    add_prefix_space : bool, optional
+        Whether the first word gets a space too, so that it looks like the same word further on.
+
+    Raises
+    ------
+    ValueError
+        If a byte, or a token of a merge, is not in the vocabulary, a merge stands twice, or as in
+        :class:`Tokenizer`.
+
+    Notes
+    -----
+    Radford et al. (2019), section 2.2; Sennrich, Haddow and Birch (2016). Equal to GPT-2's
+    tokenizer in ``transformers``. Chapter 2.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        merges: Sequence[tuple[str, str]],
+        *,
+        special_tokens: Sequence[str] = (END_OF_TEXT,),
+        pad_token: str | None = None,
+        add_prefix_space: bool = False,
+    ) -> None:
+        super().__init__(vocabulary, special_tokens, pad_token=pad_token)
+        self.merges = [(left, right) for left, right in merges]
+        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.add_prefix_space = add_prefix_space
+        self._check_merges()
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        special_tokens: Sequence[str] = (END_OF_TEXT,),
+        min_frequency: int = 1,
+        pad_token: str | None = None,
+        add_prefix_space: bool = False,
+    ) -> "BPE":
+        """Learn a vocabulary from texts: the special tokens, the 256 bytes, then the merges.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            What to learn from, and nothing else.
+        vocab_size : int
+            Number of tokens, at least 256 and the special ones. It stays below if the texts have
+            no more pairs to merge.
+        special_tokens, pad_token, add_prefix_space
+            As for the class.
+        min_frequency : int, optional
+            Pairs that are rarer are not merged.
+
+        Raises
+        ------
+        ValueError
+            If ``vocab_size`` is too small, or the texts hold no word.
+        TypeError
+            If a text is not a string, or ``texts`` is a single one.
+
+        Notes
+        -----
+        Sennrich, Haddow and Birch (2016), algorithm 1. The same tokens with the same ids and the
+        same merges as from the reference library's ``BpeTrainer``.
+        """
+        words: Counter[str] = Counter()
+        for text in check_texts(texts):
+            words.update(split_gpt2(_with_space(text) if add_prefix_space else text))
+        tokens = list(dict.fromkeys([*special_tokens, *sorted(_TO_BYTE)]))
+        cls._check_training(words, vocab_size, len(tokens), "special tokens and the 256 bytes")
+        shown = {tuple(_show(word)): count for word, count in words.items()}
+        tokens, merges = learn_merges(shown, tokens, vocab_size, min_frequency=min_frequency)
+        return cls(
+            {token: number for number, token in enumerate(tokens)},
+            merges,
+            special_tokens=special_tokens,
+            pad_token=pad_token,
+            add_prefix_space=add_prefix_space,
+        )
+
+    def _words(self, text: str) -> list[str]:
+        return split_gpt2(_with_space(text) if self.add_prefix_space else text)
+
+    def _split(self, word: str) -> list[str]:
+        return bpe_word(_show(word), self.ranks)
+
+    def _join(self, tokens: list[str]) -> str:
+        shown = b"".join(
+            bytes(_TO_BYTE[character] for character in token)
+            if all(character in _TO_BYTE for character in token)
+            else token.encode()  # a special token outside the alphabet
+            for token in tokens
+        )
+        return shown.decode(errors="replace")
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``.
+
+        Raises
+        ------
+        ValueError
+            If a token of a merge holds white space, which ``merges.txt`` cannot hold.
+        """
+        folder = files.make_folder(folder)
+        files.write_merges(folder / files.MERGES_TXT, self.merges)
+        files.write_json(folder / files.VOCAB_JSON, self.vocabulary)
+        config = {"add_prefix_space": self.add_prefix_space, "tokenizer_class": "GPT2Tokenizer"}
+        for role in ("unk_token", "bos_token", "eos_token"):
+            config[role] = END_OF_TEXT if END_OF_TEXT in self.special_tokens else None
+        files.write_config(folder, config, self)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "BPE":
+        """Read ``vocab.json`` and ``merges.txt``, or ``tokenizer.json`` where these are missing.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or a file is missing.
+        ValueError
+            If a file is cut off, or that of another kind of tokenizer.
+        """
+        folder = files.find_folder(folder, files.VOCAB_JSON, files.TOKENIZER_JSON)
+        config = files.read_config(folder)
+        if not (folder / files.VOCAB_JSON).is_file():
+            return cls._from_tokenizer_json(folder, config)
+        return cls.from_files(
+            folder / files.VOCAB_JSON,
+            folder / files.MERGES_TXT,
+            special_tokens=files.special_tokens(config) or (END_OF_TEXT,),
+            pad_token=files.token_of(config, "pad_token"),
+            add_prefix_space=bool(config.get("add_prefix_space", False)),
+        )
+
+    @classmethod
+    def from_files(
+        cls,
+        vocabulary: str | os.PathLike[str],
+        merges: str | os.PathLike[str],
+        *,
+        special_tokens: Sequence[str] = (END_OF_TEXT,),
+        pad_token: str | None = None,
+        add_prefix_space: bool = False,
+    ) -> "BPE":
+        """Read a ``vocab.json`` and a ``merges.txt``, whatever their names.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a file is missing.
+        ValueError
+            If one is cut off, or not what it should be.
+        """
+        return cls(
+            files.read_vocab_json(Path(vocabulary)),
+            files.read_merges(Path(merges)),
+            special_tokens=special_tokens,
+            pad_token=pad_token,
+            add_prefix_space=add_prefix_space,
+        )
+
+    @classmethod
+    def _from_tokenizer_json(cls, folder: Path, config: Mapping[str, object]) -> "BPE":
+        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "BPE")
+        parts.expect("model", dropout=None, byte_fallback=False, ignore_merges=False)
+        parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+        parts.expect("normalizer", type=None)
+        parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
+        parts.expect("post_processor", type=(None, "ByteLevel"))
+        merges = [m.split(" ") if isinstance(m, str) else m for m in parts.merges]
+        return cls(
+            parts.vocabulary,
+            [(left, right) for left, right in merges],
+            special_tokens=parts.special_tokens,
+            pad_token=files.token_of(config, "pad_token"),
+            add_prefix_space=bool(parts.pre_tokenizer.get("add_prefix_space", False)),
+        )
+
+    def _check_merges(self) -> None:
+        if missing := [c for c in _TO_BYTE if c not in self.vocabulary]:
+            raise ValueError(
+                f"the vocabulary lacks {len(missing)} of the 256 bytes, the first of them "
+                f"{missing[0]!r} (byte {_TO_BYTE[missing[0]]}): text with it would be lost. "
+                "Is this the vocabulary of a byte-level BPE?"
+            )
+        if len(self.ranks) < len(self.merges):
+            twice = next(pair for pair, n in Counter(self.merges).items() if n > 1)
+            raise ValueError(f"the merge {twice} stands twice in the list of merges")
+        for rank, pair in enumerate(self.merges):
+            for token in (*pair, "".join(pair)):
+                if token not in self.vocabulary:
+                    raise ValueError(
+                        f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
+                        f"{len(self.vocabulary)} of the vocabulary: do the two files belong "
+                        "together?"
+                    )
+
+
+def _show(word: str) -> str:
+    return "".join(map(_TO_CHARACTER.__getitem__, word.encode()))
+
+
+def _with_space(text: str) -> str:
+    return text if text.startswith(" ") or not text else " " + text

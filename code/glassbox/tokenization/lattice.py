@@ -1,0 +1,223 @@
+"""All the ways to cut a word into pieces, and the likeliest of them (chapter 2).
+
+A word of n characters has n + 1 places between and around them. Each piece that the vocabulary
+knows is an edge from one place to another, and a way from the first place to the last is a
+segmentation. Its probability is the product of those of its pieces, so logarithms add up.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+#: How much less likely an unknown character is than the rarest piece: e to the power of −10.
+UNKNOWN_PENALTY = 10.0
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of a unigram model.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        The logarithm of each piece's probability.
+
+    Attributes
+    ----------
+    longest : int
+        Number of characters in the longest piece.
+    unknown_score : float
+        The score of a character that is not a piece.
+    """
+
+    scores: Mapping[str, float]
+    longest: int = field(init=False)
+    unknown_score: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "longest", max(map(len, self.scores)))
+        object.__setattr__(self, "unknown_score", min(self.scores.values()) - UNKNOWN_PENALTY)
+
+    def edges(self, word: str) -> list[list[tuple[int, float]]]:
+        """Return, for each place but the last, where the pieces that begin there end.
+
+        A character that is no piece gets an edge too, with :attr:`unknown_score`, so that there is
+        always a way.
+
+        Returns
+        -------
+        list of list of tuple
+            For each place, pairs of an end and a score.
+
+        Examples
+        --------
+        >>> Pieces({"a": -1.0, "ab": -1.5, "b": -2.0}).edges("ab")
+        [[(1, -1.0), (2, -1.5)], [(2, -2.0)]]
+        """
+        known, result = self.scores, []
+        for start in range(len(word)):
+            found = [
+                (end, known[piece])
+                for end in range(start + 1, min(start + self.longest, len(word)) + 1)
+                if (piece := word[start:end]) in known
+            ]
+            if not found or found[0][0] != start + 1:
+                found.insert(0, (start + 1, self.unknown_score))
+            result.append(found)
+        return result
+
+
+def viterbi(word: str, pieces: Pieces, *, whole: bool = True) -> list[str]:
+    r"""Return the likeliest segmentation, :math:`\arg\max_{x} \sum_i \log p(x_i)`.
+
+    The best way to a place is the best over its last pieces, so that one walk from left to right
+    finds it among exponentially many.
+
+    Parameters
+    ----------
+    word : str
+        What to cut.
+    pieces : Pieces
+        What to cut it into.
+    whole : bool, optional
+        Whether the word may stay in one piece.
+
+    Returns
+    -------
+    list of str
+        The pieces. Among equally likely ones the last is the longest possible.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2. Chapter 2.
+    """
+    best = [0.0] + [-math.inf] * len(word)  # the score of the best way to each place
+    came_from = [0] * (len(word) + 1)
+    for start, edges in enumerate(pieces.edges(word)):
+        for end, score in edges:
+            if best[start] + score > best[end] and (whole or end - start < len(word)):
+                best[end], came_from[end] = best[start] + score, start
+    result, end = [], len(word)
+    while end:
+        result.append(word[came_from[end] : end])
+        end = came_from[end]
+    return result[::-1]
+
+
+def forward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
+    """Return, for each place, the logarithm of the summed probabilities of all ways to it.
+
+    Parameters
+    ----------
+    edges : sequence of sequence of tuple
+        As from :meth:`Pieces.edges`.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2; the forward half of the forward–backward algorithm.
+    """
+    arriving: list[list[float]] = [[0.0], *([] for _ in edges)]
+    totals = []
+    for start, ways in enumerate(arriving):
+        totals.append(_log_sum_exp(ways))
+        if start < len(edges):
+            for end, score in edges[start]:
+                arriving[end].append(totals[start] + score)
+    return totals
+
+
+def backward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
+    """Return, for each place, the logarithm of the summed probabilities of all ways from it.
+
+    Parameters
+    ----------
+    edges : sequence of sequence of tuple
+        As from :meth:`Pieces.edges`.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2; the backward half of the forward–backward algorithm.
+    """
+    totals = [0.0] * (len(edges) + 1)
+    for start in reversed(range(len(edges))):
+        totals[start] = _log_sum_exp([score + totals[end] for end, score in edges[start]])
+    return totals
+
+
+def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], float]:
+    """Return how probable each piece is at its place, over all segmentations.
+
+    Returns
+    -------
+    dict of tuple of int to float
+        For the start and end of each edge, the share of the segmentations that take it, weighted
+        by their probabilities.
+    float
+        The logarithm of the word's probability: of all its segmentations together.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2. Chapter 2.
+    """
+    edges = pieces.edges(word)
+    to, onward = forward(edges), backward(edges)
+    shares = {
+        (start, end): math.exp(to[start] + score + onward[end] - to[-1])
+        for start, ways in enumerate(edges)
+        for end, score in ways
+    }
+    return shares, to[-1]
+
+
+def sample(
+    word: str, pieces: Pieces, generator: torch.Generator | None = None, *, alpha: float = 1.0
+) -> list[str]:
+    r"""Draw a segmentation with probability proportional to :math:`P(x)^\alpha`.
+
+    Parameters
+    ----------
+    word : str
+        What to cut.
+    pieces : Pieces
+        What to cut it into.
+    generator : torch.Generator, optional
+        Where the random numbers come from.
+    alpha : float, optional
+        1 draws from the model; towards 0 all segmentations become equally likely, and above 1 the
+        likeliest one wins.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is not a number from 0 on.
+
+    Notes
+    -----
+    Kudo (2018), section 3.3: forward filtering and backward sampling, over all segmentations
+    rather than the n best. Chapter 2.
+    """
+    if not 0 <= alpha < math.inf:
+        raise ValueError(f"alpha={alpha}: expected a number from 0 on, such as 0.1")
+    edges = [[(end, alpha * score) for end, score in ways] for ways in pieces.edges(word)]
+    to = forward(edges)
+    arriving: list[list[tuple[int, float]]] = [[] for _ in to]
+    for start, ways in enumerate(edges):
+        for end, score in ways:
+            arriving[end].append((start, score))
+    result, end = [], len(word)
+    while end:
+        logits = torch.tensor([to[start] + score for start, score in arriving[end]])
+        choice = int(torch.multinomial(logits.softmax(0), 1, generator=generator))
+        start = arriving[end][choice][0]
+        result.append(word[start:end])
+        end = start
+    return result[::-1]
+
+
+def _log_sum_exp(values: Sequence[float]) -> float:
+    if len(values) == 1:
+        return values[0]
+    top = max(values)
+    return top + math.log(sum(math.exp(value - top) for value in values))

@@ -1,0 +1,130 @@
+"""Merging neighbours: how byte-pair encoding and WordPiece learn a vocabulary (chapter 2)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import TypeVar
+
+Symbol = TypeVar("Symbol")
+
+
+def merge_pair(
+    symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], merged: Symbol
+) -> list[Symbol]:
+    """Replace every occurrence of two neighbours by one symbol, from left to right.
+
+    Parameters
+    ----------
+    symbols : sequence
+        A word, cut into symbols.
+    pair : tuple
+        The two neighbours.
+    merged : str or int
+        What takes their place.
+
+    Returns
+    -------
+    list
+        As long as ``symbols``, less one for each occurrence.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+    """
+    result: list[Symbol] = []
+    for symbol in symbols:
+        if result and (result[-1], symbol) == pair:
+            result[-1] = merged
+        else:
+            result.append(symbol)
+    return result
+
+
+def learn_merges(
+    words: Mapping[tuple[str, ...], int],
+    tokens: Sequence[str],
+    vocab_size: int,
+    *,
+    min_frequency: int = 1,
+    prefix: str = "",
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Merge the most frequent pair of neighbours, again and again, until the vocabulary is full.
+
+    Counting all pairs anew after each merge would take hours. Only the words that hold the merged
+    pair change, so only their pairs are counted again; a queue keeps the most frequent pair on
+    top.
+
+    Parameters
+    ----------
+    words : mapping of tuple of str to int
+        Each word, cut into symbols, and how often it occurs.
+    tokens : sequence of str
+        The vocabulary to begin with: special tokens, then every symbol of the words.
+    vocab_size : int
+        Number of tokens to stop at.
+    min_frequency : int, optional
+        Pairs that are rarer are not merged.
+    prefix : str, optional
+        What marks a token that continues a word, ``"##"`` in WordPiece: when two tokens are
+        merged, the second loses it.
+
+    Returns
+    -------
+    tokens : list of str
+        The vocabulary, new tokens last. Shorter than ``vocab_size`` if the words have no pair left
+        that is frequent enough.
+    merges : list of tuple of str
+        The pairs in the order in which they were merged.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), algorithm 1. Among equally frequent pairs, that of the
+    tokens with the lower ids goes first, as in the reference library. Chapter 2.
+    """
+    tokens = list(tokens)
+    ids = {token: number for number, token in enumerate(tokens)}
+    sequences = [[ids[symbol] for symbol in word] for word in words]
+    frequencies = list(words.values())
+
+    counts: Counter[tuple[int, int]] = Counter()
+    where: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    for index, sequence in enumerate(sequences):
+        for pair in pairwise(sequence):
+            counts[pair] += frequencies[index]
+            where[pair].add(index)
+
+    merges: dict[tuple[str, str], None] = {}
+    queue = [(-count, pair) for pair, count in counts.items()]
+    heapify(queue)
+    while queue and len(tokens) < vocab_size:
+        negative, pair = heappop(queue)
+        if counts[pair] != -negative:  # other merges took some of it since: back in line
+            if counts[pair]:
+                heappush(queue, (-counts[pair], pair))
+            continue
+        if counts[pair] < min_frequency:
+            break
+
+        left, right = tokens[pair[0]], tokens[pair[1]]
+        token = left + right.removeprefix(prefix)
+        if token not in ids:
+            ids[token] = len(tokens)
+            tokens.append(token)
+        merges.pop((left, right), None)  # merged before, and neighbours again: the last time counts
+        merges[left, right] = None
+
+        grown = set()
+        for index in where.pop(pair):
+            before, count = sequences[index], frequencies[index]
+            sequences[index] = after = merge_pair(before, pair, ids[token])
+            for old in pairwise(before):
+                counts[old] -= count
+            for new in pairwise(after):
+                counts[new] += count
+                if ids[token] in new:
+                    where[new].add(index)
+                    grown.add(new)
+        for new in grown:
+            heappush(queue, (-counts[new], new))
+    return tokens, list(merges)

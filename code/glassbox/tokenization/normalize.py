@@ -1,0 +1,81 @@
+"""The normalization of SentencePiece's published vocabularies, T5's among them (chapter 2)."""
+
+import struct
+from collections.abc import Iterator
+
+import regex
+
+_clusters = regex.compile(r"\X")
+
+
+class CharacterMap:
+    """A table of character sequences and what takes their place.
+
+    It does most of Unicode's NFKC and more: full-width letters become ordinary ones, white space
+    of every kind becomes a space. SentencePiece compiles it into a trie of bytes, laid out in one
+    array of 32-bit units, and puts it into the model's file.
+
+    Parameters
+    ----------
+    table : bytes
+        ``precompiled_charsmap`` as in the file: the length of the trie in bytes, the trie, and all
+        replacements, each closed with a zero byte.
+
+    Raises
+    ------
+    ValueError
+        If the table is cut off.
+
+    Notes
+    -----
+    Kudo and Richardson (2018), section 3.4. The trie is a double array: Aoe (1989). Chapter 2.
+    """
+
+    def __init__(self, table: bytes) -> None:
+        size = struct.unpack_from("<I", table)[0] if len(table) >= 4 else 0
+        if not size or size % 4 or len(table) < 4 + size:
+            raise ValueError(
+                f"a character map of {len(table)} bytes that begins with a trie of {size}: it is "
+                "damaged or cut off"
+            )
+        self.table = table
+        self._units = struct.unpack_from(f"<{size // 4}I", table, 4)
+        self._replacements = table[4 + size :]
+
+    def __call__(self, text: str) -> str:
+        """Replace what the table knows: a cluster of characters as a whole, or one by one."""
+        return "".join(
+            replaced
+            for cluster in _clusters.findall(text)
+            for replaced in self._replace_cluster(cluster)
+        )
+
+    def _replace_cluster(self, cluster: str) -> Iterator[str]:
+        if len(cluster.encode()) < 6 and (whole := self.find(cluster)) is not None:
+            yield whole
+            return
+        for character in cluster:
+            found = self.find(character)
+            yield character if found is None else found
+
+    def find(self, text: str) -> str | None:
+        """Return what takes the place of the shortest beginning of ``text`` that is in the table.
+
+        ``None`` if none is.
+        """
+        units = self._units
+        place = _offset(units[0])
+        for byte in text.encode():
+            place ^= byte
+            if place >= len(units) or units[place] & 0x800000FF != byte or not byte:
+                return None
+            leaf = units[place] >> 8 & 1
+            place ^= _offset(units[place])
+            if leaf:
+                start = units[place] & 0x7FFFFFFF
+                return self._replacements[start : self._replacements.index(0, start)].decode()
+        return None
+
+
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & 0x200) >> 6)

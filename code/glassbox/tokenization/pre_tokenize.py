@@ -1,0 +1,132 @@
+r"""Before any vocabulary is asked: from raw text to the words that are then split into pieces.
+
+Three schools. GPT-2 cuts with one pattern and keeps every byte; BERT cleans, lower-cases and cuts
+at punctuation, which cannot be undone; SentencePiece turns spaces into a visible character and
+cuts in front of it.
+"""
+
+import unicodedata
+
+from glassbox.tokenization.characters import (
+    CHINESE,
+    CONTROL,
+    MARK,
+    PUNCTUATION,
+    compile_pattern,
+)
+
+#: How GPT-2 cuts text into words: a contraction, or letters, digits or other characters with at
+#: most one space in front, or white space (all of it at the end, else all but the last character,
+#: which then goes with the next word).
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+#: What stands for a space in SentencePiece's vocabularies: U+2581.
+METASPACE = "\u2581"
+
+_gpt2_words = compile_pattern(GPT2_PATTERN)
+_control, _chinese, _mark = (compile_pattern(kind) for kind in (CONTROL, CHINESE, MARK))
+_space = compile_pattern(r"\s")
+_no_space = compile_pattern(r"\S+")
+_bert_words = compile_pattern(rf"{PUNCTUATION}|[[^\s]--{PUNCTUATION}]+")
+_metaspace_words = compile_pattern(rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}")
+
+
+def byte_alphabet() -> dict[int, str]:
+    """Return a printable character for each of the 256 bytes.
+
+    Bytes that print as a character of Latin-1 are that character; the other 68 become U+0100,
+    U+0101, … in order. A space (byte 32) is therefore shown as ``Ġ`` and a line feed as ``Ċ``.
+
+    Returns
+    -------
+    dict of int to str
+        256 entries, sorted by the character.
+
+    Notes
+    -----
+    Radford et al. (2019), section 2.2, and the code published with it. Chapter 2.
+    """
+    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    hidden = [byte for byte in range(256) if byte not in shown]
+    alphabet = {byte: chr(byte) for byte in shown}
+    return alphabet | {byte: chr(0x100 + n) for n, byte in enumerate(hidden)}
+
+
+def split_gpt2(text: str) -> list[str]:
+    """Cut text into GPT-2's words; joined, they are the text again.
+
+    Notes
+    -----
+    Radford et al. (2019), section 2.2: merges never cross the borders between kinds of
+    characters, but a space may join the word behind it. Chapter 2.
+    """
+    return _gpt2_words.findall(text)
+
+
+def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | None = None) -> str:
+    """Clean text as BERT does; what is lost here does not come back.
+
+    Control characters go, white space of every kind becomes a space, and Chinese characters get
+    spaces around them, so that each is a word of its own.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    lowercase : bool, optional
+        ``False`` for the models called *cased*.
+    strip_accents : bool, optional
+        Decompose characters and drop the marks; if left out, whenever ``lowercase`` is on.
+
+    Notes
+    -----
+    Devlin et al. (2019), in the code published with it. Chapter 2.
+    """
+    text = _space.sub(" ", _control.sub("", text))
+    text = _chinese.sub(r" \g<0> ", text)
+    if lowercase if strip_accents is None else strip_accents:
+        text = _mark.sub("", unicodedata.normalize("NFD", text))
+    if lowercase:
+        # Python writes a capital sigma at the end of a word as a final one; the reference looks
+        # at one character at a time.
+        text = text.replace("\u03a3", "\u03c3").lower()
+    return text
+
+
+def split_bert(text: str) -> list[str]:
+    """Cut normalized text at white space, and take each punctuation character for itself.
+
+    Notes
+    -----
+    Devlin et al. (2019), in the code published with it. Chapter 2.
+    """
+    return _bert_words.findall(text)
+
+
+def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
+    """Cut text in front of spaces, with each space written as ``▁``.
+
+    The first word gets one too, so that it looks like the same word further on.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    collapse : bool, optional
+        Whether white space of any kind and number counts as one space, and counts for nothing at
+        the ends, as T5 has it. If not, only single spaces are replaced and all others kept.
+
+    Notes
+    -----
+    Kudo and Richardson (2018), section 3.2. Chapter 2.
+    """
+    if collapse:
+        return [
+            word
+            for part in _no_space.findall(text)
+            for word in split_metaspace(part, collapse=False)
+        ]
+    text = text.replace(" ", METASPACE)
+    if text and not text.startswith(METASPACE):
+        text = METASPACE + text
+    return _metaspace_words.findall(text)

@@ -1,0 +1,425 @@
+"""What all tokenizers share: the vocabulary, special tokens, encoding, decoding and batches."""
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+#: How many words a tokenizer remembers the pieces of, and up to which length.
+REMEMBERED_WORDS, REMEMBERED_LENGTH = 2**16, 256
+
+
+class Batch(NamedTuple):
+    """Texts as tensors, filled up to one length: what a model takes.
+
+    Attributes
+    ----------
+    token_ids : Tensor
+        Integers, ``(batch, length)``.
+    mask : Tensor
+        Boolean, ``(batch, 1, 1, length)``: ``True`` at real tokens, ``False`` at padding.
+    token_types : Tensor
+        Integers, ``(batch, length)``: 1 in the second text of a pair, 0 elsewhere.
+    """
+
+    token_ids: Int[Tensor, "batch length"]
+    mask: Bool[Tensor, "batch 1 1 length"]
+    token_types: Int[Tensor, "batch length"]
+
+
+class Tokenizer(ABC):
+    """From text to token ids and back; the three schools fill in how a word is split.
+
+    Parameters
+    ----------
+    vocabulary : mapping of str to int
+        The id of each token: 0 to the number of tokens − 1, each once.
+    special_tokens : sequence of str
+        Tokens of the vocabulary that are found in raw text as they stand, the longest first, and
+        never split.
+    unknown_token : str, optional
+        What stands for a word or character that the vocabulary cannot express.
+    pad_token : str, optional
+        What fills short texts up in a batch.
+    start, end : str, optional
+        What :meth:`encode` puts around a text, such as BERT's ``[CLS]`` and ``[SEP]``.
+
+    Raises
+    ------
+    ValueError
+        If the vocabulary is empty, its ids are not 0 to n − 1, or one of the tokens named is not
+        in it.
+
+    Notes
+    -----
+    Chapter 2.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        special_tokens: Sequence[str] = (),
+        *,
+        unknown_token: str | None = None,
+        pad_token: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
+    ) -> None:
+        check_vocabulary(vocabulary)
+        if "" in special_tokens or isinstance(special_tokens, str):
+            raise ValueError(
+                f"special_tokens={special_tokens!r}: expected a sequence of tokens, none of them "
+                "empty"
+            )
+        self.vocabulary = dict(vocabulary)
+        self.special_tokens = tuple(dict.fromkeys(special_tokens))
+        self.tokens = sorted(self.vocabulary, key=self.vocabulary.__getitem__)
+        roles = [("unknown_token", unknown_token), ("pad_token", pad_token)]
+        roles += [("start", start), ("end", end)]
+        roles += [("special token", token) for token in self.special_tokens]
+        for role, token in roles:
+            if token is not None and token not in self.vocabulary:
+                raise ValueError(
+                    f"{role}={token!r} is not in the vocabulary of {len(vocabulary)} tokens: add "
+                    "it, or name one that is there"
+                )
+        self.unknown_token, self.pad_token = unknown_token, pad_token
+        self.start, self.end = start, end
+        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        self._remembered: dict[str, list[str]] = {}
+
+    @abstractmethod
+    def _words(self, text: str) -> list[str]:
+        """Cut text without special tokens into words."""
+
+    @abstractmethod
+    def _split(self, word: str) -> list[str]:
+        """Split one word into tokens."""
+
+    @abstractmethod
+    def _join(self, tokens: list[str]) -> str:
+        """Turn tokens into text."""
+
+    @abstractmethod
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the vocabulary in the layout of the reference library."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save`, or the reference library, wrote."""
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} tokens)"
+
+    @property
+    def pad_id(self) -> int | None:
+        """The id that fills short texts up, if there is one."""
+        return None if self.pad_token is None else self.vocabulary[self.pad_token]
+
+    def token_id(self, token: str) -> int:
+        """Return the id of a token.
+
+        Raises
+        ------
+        KeyError
+            If the vocabulary does not hold it.
+        """
+        if token not in self.vocabulary:
+            raise KeyError(f"no token {token!r} in a vocabulary of {len(self)}")
+        return self.vocabulary[token]
+
+    def tokenize(self, text: str) -> list[str]:
+        """Split text into tokens, with nothing put around them.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is not a string.
+        ValueError
+            If it holds half a surrogate pair, which is not a character.
+        """
+        check_text(text)
+        tokens: list[str] = []
+        for section, special in self._sections(text):
+            if special:
+                tokens.append(section)
+            else:
+                for word in self._words(section):
+                    tokens.extend(self._remember(word))
+        return tokens
+
+    def encode(
+        self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
+    ) -> list[int]:
+        """Turn a text, or a pair of them, into token ids.
+
+        Parameters
+        ----------
+        text : str
+            Any text. Special tokens that are written in it become what they name.
+        pair : str, optional
+            A second text that goes behind the first.
+        add_special_tokens : bool, optional
+            Whether :attr:`start` and :attr:`end` go around: ``start text end pair end``.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        TypeError
+            If a text is not a string.
+        ValueError
+            If a text holds half a surrogate pair, which is not a character.
+        """
+        return [number for number, _ in self._encode(text, pair, add_special_tokens)]
+
+    def decode(self, ids: Iterable[int] | Tensor, *, skip_special_tokens: bool = False) -> str:
+        """Turn token ids into text.
+
+        Parameters
+        ----------
+        ids : iterable of int, or Tensor
+            Ids of this vocabulary; a tensor of one axis.
+        skip_special_tokens : bool, optional
+            Whether the special tokens are left out.
+
+        Raises
+        ------
+        ValueError
+            If an id is not in the vocabulary, or a tensor has more than one axis.
+        TypeError
+            If something else than whole numbers is given.
+        """
+        tokens = [self.tokens[number] for number in check_ids(ids, len(self))]
+        if skip_special_tokens:
+            tokens = [token for token in tokens if token not in self.special_tokens]
+        return self._join(tokens)
+
+    def encode_batch(
+        self,
+        texts: Iterable[str | tuple[str, str]],
+        *,
+        add_special_tokens: bool = True,
+        padding_side: str = "right",
+        device: torch.device | str | None = None,
+    ) -> Batch:
+        """Turn texts into tensors, filled up with :attr:`pad_token` to the longest of them.
+
+        Parameters
+        ----------
+        texts : iterable of str or of pairs of str
+            At least one text.
+        add_special_tokens : bool, optional
+            As for :meth:`encode`.
+        padding_side : str, optional
+            ``"right"``, or ``"left"`` for models that write on at the end.
+        device : torch.device or str, optional
+            Where to make the tensors.
+
+        Returns
+        -------
+        Batch
+            Token ids, mask and token types.
+
+        Raises
+        ------
+        ValueError
+            If there is no text, or none of them has a token; if lengths differ and there is no
+            ``pad_token``; or if ``padding_side`` is another one.
+        TypeError
+            If ``texts`` is a single string, or holds something else.
+        """
+        if padding_side not in ("right", "left"):
+            raise ValueError(f"padding_side={padding_side!r}: expected 'right' or 'left'")
+        check_iterable(texts)
+        pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+        rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
+        length = max(map(len, rows), default=0)
+        if not length:
+            raise ValueError(f"{len(rows)} texts without a single token: there is no such batch")
+        pad = self.pad_id
+        if pad is None:
+            shortest = min(map(len, rows))
+            if shortest < length:
+                raise ValueError(
+                    f"texts of {shortest} to {length} tokens need a pad_token to make a batch, and "
+                    "this tokenizer has none: give it one, such as pad_token='<|endoftext|>'"
+                )
+            pad = 0
+        filled = []
+        for row in rows:
+            padding = [(pad, 0)] * (length - len(row))
+            filled.append(padding + row if padding_side == "left" else row + padding)
+        both = torch.tensor(filled, device=device)
+        sizes = torch.tensor([len(row) for row in rows], device=device)
+        places = torch.arange(length, device=device)
+        places = places.flip(0) if padding_side == "left" else places
+        mask = places < sizes[:, None]
+        return Batch(both[..., 0].contiguous(), mask[:, None, None, :], both[..., 1].contiguous())
+
+    def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:
+        start, end = (self.start, self.end) if framed else (None, None)
+        tokens = [(token, 0) for token in _around(start, self.tokenize(text), end)]
+        if pair is not None:
+            tokens += [(token, 1) for token in _around(None, self.tokenize(pair), end)]
+        unknown = self.vocabulary.get(self.unknown_token or "", -1)
+        return [(self.vocabulary.get(token, unknown), kind) for token, kind in tokens]
+
+    def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
+        begin = 0
+        for match in self._special.finditer(text):
+            if begin < match.start():
+                yield text[begin : match.start()], False
+            yield match.group(), True
+            begin = match.end()
+        if begin < len(text):
+            yield text[begin:], False
+
+    def _remember(self, word: str) -> list[str]:
+        tokens = self._remembered.get(word)
+        if tokens is None:
+            tokens = self._split(word)
+            if len(word) <= REMEMBERED_LENGTH:
+                if len(self._remembered) >= REMEMBERED_WORDS:
+                    self._remembered.clear()
+                self._remembered[word] = tokens
+        return tokens
+
+    @staticmethod
+    def _check_training(words: Mapping[str, int], vocab_size: int, needed: int, what: str) -> None:
+        if not words:
+            raise ValueError("the texts hold no word: there is nothing to learn a vocabulary from")
+        if vocab_size < needed:
+            raise ValueError(
+                f"vocab_size={vocab_size} is too small: {what} alone are {needed} tokens"
+            )
+
+
+def _around(start: str | None, tokens: list[str], end: str | None) -> list[str]:
+    return [*([start] if start is not None else []), *tokens, *([end] if end is not None else [])]
+
+
+def check_text(text: object) -> None:
+    """Refuse what is no text, or is no proper one.
+
+    Raises
+    ------
+    TypeError
+        If it is not a string.
+    ValueError
+        If it holds half a surrogate pair, which is not a character and has no bytes.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text is {type(text).__name__}, {text!r:.60}; expected a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text has half a surrogate pair, U+{ord(text[error.start]):04X}, at position "
+            f"{error.start}: that is not a character. Decode the source with errors='replace'"
+        ) from error
+
+
+def check_iterable(texts: object) -> None:
+    """Refuse a single string where several texts are expected: it would pass as its characters.
+
+    Raises
+    ------
+    TypeError
+        If ``texts`` is a string, or nothing to iterate over.
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(
+            f"texts is {type(texts).__name__}, {texts!r:.60}; expected several strings, such as "
+            "a list of them: [text]"
+        )
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Pass texts on one by one, refusing what is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`check_iterable` and :func:`check_text`.
+    """
+    check_iterable(texts)
+    for text in texts:
+        check_text(text)
+        yield text
+
+
+def check_ids(ids: Any, vocab_size: int) -> list[int]:
+    """Refuse ids that are not in the vocabulary; return them as a list.
+
+    Raises
+    ------
+    TypeError
+        If they are not whole numbers.
+    ValueError
+        If one is not in the vocabulary, or a tensor has more than one axis.
+    """
+    if isinstance(ids, Tensor):
+        if ids.dim() != 1:
+            raise ValueError(
+                f"ids has shape {tuple(ids.shape)}; expected one axis: decode the rows of a batch "
+                "one by one"
+            )
+        ids = ids.tolist()
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids is {type(ids).__name__}, {ids!r:.60}; expected whole numbers")
+    result = list(ids)
+    for place, number in enumerate(result):
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError(
+                f"ids[{place}] is {number!r}, {type(number).__name__}; expected whole numbers"
+            )
+        if not 0 <= number < vocab_size:
+            raise ValueError(
+                f"ids[{place}] is {number}; this vocabulary has {vocab_size} tokens, 0 to "
+                f"{vocab_size - 1}. Do the ids come from another tokenizer?"
+            )
+    return [int(number) for number in result]
+
+
+def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
+    """Refuse a vocabulary that is empty, or whose ids are not 0 to n − 1, each once.
+
+    Raises
+    ------
+    ValueError
+        Naming the first id that is missing, and what stands there instead.
+    TypeError
+        If a token is not a string or an id not a whole number.
+    """
+    if not isinstance(vocabulary, Mapping):
+        raise TypeError(f"vocabulary is {type(vocabulary).__name__}; expected token: id, a mapping")
+    if not vocabulary:
+        raise ValueError("the vocabulary is empty: expected at least one token")
+    for token, number in vocabulary.items():
+        if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"{token!r}: {number!r} in the vocabulary; expected a string: an id")
+    seen: dict[int, str] = {}
+    for token, number in vocabulary.items():
+        if number in seen:
+            raise ValueError(f"the tokens {seen[number]!r} and {token!r} both have the id {number}")
+        seen[number] = token
+    missing = next((number for number in range(len(vocabulary)) if number not in seen), None)
+    if missing is not None:
+        raise ValueError(
+            f"no token has the id {missing}: a vocabulary of {len(vocabulary)} tokens has the ids "
+            f"0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
+        )

@@ -1,0 +1,291 @@
+"""The unigram tokenizer of SentencePiece, T5's among others (chapter 2)."""
+
+import base64
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+
+from glassbox.tokenization import files
+from glassbox.tokenization.lattice import Pieces, sample, viterbi
+from glassbox.tokenization.normalize import CharacterMap
+from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
+from glassbox.tokenization.tokenizer import Tokenizer, check_text, check_texts
+from glassbox.tokenization.unigram_training import learn_pieces
+
+#: T5's special tokens, in the order of its vocabulary.
+PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
+SPECIAL_TOKENS = (PAD, END, UNKNOWN)
+
+
+class Unigram(Tokenizer):
+    """A unigram model: of all the ways to cut a word into pieces, the likeliest.
+
+    A space is part of the word behind it, written ``▁``, so that decoding needs no rules for
+    where spaces go.
+
+    Parameters
+    ----------
+    pieces : sequence of tuple of str and float
+        Each token with the logarithm of its probability; its place is its id. Special tokens
+        have one too, usually 0.
+    special_tokens : sequence of str, optional
+        Tokens that are found in raw text as they stand.
+    unknown_token : str, optional
+        What stands for characters that are no pieces, several in a row together.
+    pad_token, end : str, optional
+        What fills short texts up, and what :meth:`encode` puts behind a text.
+    collapse : bool, optional
+        Whether white space of any kind and number counts as one space. If not, and if there are
+        no unknown characters, decoding gives the text back as it was, less one space in front.
+    character_map : bytes, optional
+        SentencePiece's table of characters to replace before anything else.
+
+    Raises
+    ------
+    ValueError
+        If a piece stands twice, a score is not a finite number, a token named is not among the
+        pieces, or as in :class:`Tokenizer`.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2; Kudo and Richardson (2018). Equal to the reference library's
+    ``Unigram`` model. Chapter 2.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[tuple[str, float]],
+        *,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+        unknown_token: str = UNKNOWN,
+        pad_token: str | None = PAD,
+        end: str | None = END,
+        collapse: bool = True,
+        character_map: bytes | None = None,
+    ) -> None:
+        for (token, score), n in Counter((token, score) for token, score in pieces).items():
+            if not math.isfinite(score):
+                raise ValueError(f"the piece {token!r} has the score {score}; expected a number")
+            if not token or n > 1:
+                raise ValueError(f"the piece {token!r} stands {n} times, or is empty")
+        vocabulary = {token: number for number, (token, _) in enumerate(pieces)}
+        if len(vocabulary) < len(pieces):
+            twice = next(t for t, n in Counter(token for token, _ in pieces).items() if n > 1)
+            raise ValueError(f"the piece {twice!r} stands twice, with different scores")
+        super().__init__(
+            vocabulary, special_tokens, unknown_token=unknown_token, pad_token=pad_token, end=end
+        )
+        self.pieces = Pieces(dict(pieces))
+        self.collapse = collapse
+        self.character_map = None if character_map is None else CharacterMap(character_map)
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+        max_length: int = 16,
+        **options: Any,
+    ) -> "Unigram":
+        """Learn pieces and their probabilities from texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            What to learn from, and nothing else.
+        vocab_size : int
+            Number of tokens, special ones and all characters of the texts included. It stays
+            below if the texts have fewer pieces to offer.
+        special_tokens : sequence of str, optional
+            The first tokens of the vocabulary.
+        max_length : int, optional
+            Number of characters in the longest piece.
+        **options
+            As for the class.
+
+        Raises
+        ------
+        ValueError
+            If ``vocab_size`` is too small for the characters, or the texts hold no word.
+        TypeError
+            If a text is not a string, or ``texts`` is a single one.
+
+        Notes
+        -----
+        Kudo (2018), section 3.2. The same pieces and scores as from the reference library's
+        ``UnigramTrainer``, up to the order of equal scores.
+        """
+        special = list(dict.fromkeys(special_tokens))
+        options = {"special_tokens": special} | options
+        empty = cls([(token, 0.0) for token in special], **options)
+        words: Counter[str] = Counter()
+        for text in check_texts(texts):
+            words.update(empty._words(text))
+        characters = {character for word in words for character in word}
+        needed = len(special) + len(characters.difference(special))
+        cls._check_training(words, vocab_size, needed, "special tokens and characters")
+        learned = learn_pieces(words, vocab_size, len(special), max_length=max_length)
+        pieces = [(token, 0.0) for token in special]
+        return cls(pieces + [(p, score) for p, score in learned if p not in special], **options)
+
+    def sample(
+        self, text: str, generator: torch.Generator | None = None, *, alpha: float = 0.1
+    ) -> list[str]:
+        """Split text into tokens at random, to train a model on many segmentations of one text.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+        generator : torch.Generator, optional
+            Where the random numbers come from.
+        alpha : float, optional
+            As for :func:`~glassbox.tokenization.lattice.sample`; 0.1 is what the paper uses with
+            all segmentations.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`tokenize`, or if ``alpha`` is not a number from 0 on.
+
+        Notes
+        -----
+        Kudo (2018), section 3.3: subword regularization.
+        """
+        check_text(text)
+        tokens: list[str] = []
+        for section, special in self._sections(text):
+            if special:
+                tokens.append(section)
+            else:
+                for word in self._words(section):
+                    drawn = sample(word, self.pieces, generator, alpha=alpha)
+                    tokens.extend(self._fuse_unknown(drawn))
+        return tokens
+
+    def _words(self, text: str) -> list[str]:
+        if self.character_map is not None:
+            text = self.character_map(text)
+        return split_metaspace(text, collapse=self.collapse)
+
+    def _split(self, word: str) -> list[str]:
+        return self._fuse_unknown(viterbi(word, self.pieces))
+
+    def _fuse_unknown(self, tokens: Sequence[str]) -> list[str]:
+        result: list[str] = []
+        was_known = True
+        for token in tokens:
+            known = token in self.vocabulary and token != self.unknown_token
+            if known or was_known:
+                result.append(token)
+            else:
+                result[-1] += token
+            was_known = known
+        return result
+
+    def _join(self, tokens: list[str]) -> str:
+        first, rest = "".join(tokens[:1]), "".join(tokens[1:])
+        return first.replace(METASPACE, "") + rest.replace(METASPACE, " ")
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``tokenizer.json`` and ``tokenizer_config.json``."""
+        folder = files.make_folder(folder)
+        files.write_json(folder / files.TOKENIZER_JSON, self._as_json())
+        roles = {"unk_token": self.unknown_token, "eos_token": self.end}
+        config = roles | {"tokenizer_class": "PreTrainedTokenizerFast"}
+        files.write_config(folder, config, self)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "Unigram":
+        """Read ``tokenizer.json``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or the file is missing.
+        ValueError
+            If the file is cut off, or that of another kind of tokenizer.
+        """
+        folder = files.find_folder(folder, files.TOKENIZER_JSON)
+        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "Unigram")
+        parts.expect("model", byte_fallback=False)
+        parts.expect("normalizer", type=(None, "Precompiled"))
+        parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
+        parts.expect("post_processor", type=(None, "TemplateProcessing"))
+        collapse = parts.pre_tokenizer["type"] == "Sequence"
+        if collapse:
+            steps = [step.get("type") for step in parts.pre_tokenizer["pretokenizers"]]
+            if steps != ["WhitespaceSplit", "Metaspace"]:
+                raise ValueError(
+                    f"{parts.name}: the pre_tokenizer's steps are {steps}; this package implements "
+                    "['WhitespaceSplit', 'Metaspace'] only"
+                )
+        pieces = [(token, score) for token, score in parts.model["vocab"]]
+        unknown = parts.model.get("unk_id")
+        if unknown is None or not 0 <= unknown < len(pieces):
+            raise ValueError(
+                f"{parts.name}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown "
+                "token, text with a new character could not be encoded"
+            )
+        template = parts.content.get("post_processor") or {"single": []}
+        around = [
+            step["SpecialToken"]["id"] for step in template["single"] if "SpecialToken" in step
+        ]
+        table = parts.normalizer.get("precompiled_charsmap")
+        pad = files.token_of(files.read_config(folder), "pad_token")
+        known = {token for token, _ in pieces}
+        pieces += [(t["content"], 0.0) for t in parts.added if t["content"] not in known]
+        return cls(
+            pieces,
+            special_tokens=parts.special_tokens,
+            unknown_token=pieces[unknown][0],
+            pad_token=pad or (PAD if PAD in known else None),
+            end=around[-1] if around else None,
+            collapse=collapse,
+            character_map=base64.b64decode(table) if table else None,
+        )
+
+    def _as_json(self) -> dict[str, Any]:
+        space = {
+            "type": "Metaspace",
+            "replacement": METASPACE,
+            "prepend_scheme": "always",
+            "split": True,
+        }
+        steps = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]}
+        table = self.character_map and base64.b64encode(self.character_map.table).decode()
+        text = [{"Sequence": {"id": name, "type_id": 0}} for name in "AB"]
+        if self.end is not None:
+            end = {"SpecialToken": {"id": self.end, "type_id": 0}}
+            entry = {"id": self.end, "ids": [self.vocabulary[self.end]], "tokens": [self.end]}
+            post_processor = {
+                "type": "TemplateProcessing",
+                "single": [text[0], end],
+                "pair": [text[0], end, text[1], end],
+                "special_tokens": {self.end: entry},
+            }
+        return {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [
+                {"id": self.vocabulary[token], **files.added_token(token)}
+                for token in sorted(self.special_tokens, key=self.vocabulary.__getitem__)
+            ],
+            "normalizer": table and {"type": "Precompiled", "precompiled_charsmap": table},
+            "pre_tokenizer": steps if self.collapse else space,
+            "post_processor": post_processor if self.end is not None else None,
+            "decoder": space,
+            "model": {
+                "type": "Unigram",
+                "unk_id": self.vocabulary[self.unknown_token or UNKNOWN],
+                "vocab": [[token, self.pieces.scores[token]] for token in self.tokens],
+                "byte_fallback": False,
+            },
+        }

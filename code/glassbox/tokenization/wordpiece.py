@@ -1,0 +1,252 @@
+"""WordPiece, the tokenizer of BERT (chapter 2)."""
+
+import os
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from glassbox.tokenization import files
+from glassbox.tokenization.merges import learn_merges
+from glassbox.tokenization.pre_tokenize import normalize_bert, split_bert
+from glassbox.tokenization.tokenizer import Tokenizer, check_texts
+
+#: BERT's special tokens, in the order of its vocabulary.
+PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+SPECIAL_TOKENS = (PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK)
+PREFIX = "##"
+#: Longer words are unknown as they are.
+MAX_WORD_LENGTH = 100
+#: What :meth:`WordPiece.decode` attaches to the word in front of it.
+_ATTACHED = (".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re")
+
+
+def longest_match_first(
+    word: str, vocabulary: Container[str], *, prefix: str = PREFIX
+) -> list[str] | None:
+    """Split a word: the longest token that it begins with, then the longest that goes on, ….
+
+    Parameters
+    ----------
+    word : str
+        A word of at least one character.
+    vocabulary : container of str
+        The tokens.
+    prefix : str, optional
+        What marks a token that continues a word.
+
+    Returns
+    -------
+    list of str, or None
+        The tokens; ``None`` if at some place no token fits, even if a shorter choice before would
+        have left one that does.
+
+    Notes
+    -----
+    Wu et al. (2016), section 4.1; Schuster and Nakajima (2012). Chapter 2.
+
+    Examples
+    --------
+    >>> longest_match_first("unaffable", {"un", "aff", "##aff", "##able"})
+    ['un', '##aff', '##able']
+    """
+    tokens: list[str] = []
+    start = 0
+    while start < len(word):
+        mark = prefix if start else ""
+        for end in range(len(word), start, -1):
+            if mark + word[start:end] in vocabulary:
+                break
+        else:
+            return None
+        tokens.append(mark + word[start:end])
+        start = end
+    return tokens
+
+
+class WordPiece(Tokenizer):
+    """WordPiece: words are split into the longest pieces that the vocabulary knows.
+
+    Text is cleaned, lower-cased and cut at white space and punctuation before, so that decoding
+    gives readable text, but not the one that went in.
+
+    Parameters
+    ----------
+    vocabulary : mapping of str to int
+        The id of each token; those that continue a word begin with ``##``.
+    lowercase : bool, optional
+        ``False`` for the models called *cased*.
+    strip_accents : bool, optional
+        Whether ``é`` is read as ``e``; if left out, whenever ``lowercase`` is on.
+    special_tokens : sequence of str, optional
+        Tokens that are found in raw text as they stand. ``[PAD]``, ``[UNK]``, ``[CLS]`` and
+        ``[SEP]`` have their roles by name.
+
+    Raises
+    ------
+    ValueError
+        If ``[UNK]`` or a special token is not in the vocabulary, or as in :class:`Tokenizer`.
+
+    Notes
+    -----
+    Schuster and Nakajima (2012); Wu et al. (2016), section 4.1; Devlin et al. (2019), section 3.
+    Equal to BERT's tokenizer in ``transformers``. Chapter 2.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        *,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+    ) -> None:
+        super().__init__(
+            vocabulary,
+            special_tokens,
+            unknown_token=UNKNOWN,
+            pad_token=PAD,
+            start=CLASSIFY,
+            end=SEPARATE,
+        )
+        self.lowercase, self.strip_accents = lowercase, strip_accents
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+        min_frequency: int = 1,
+    ) -> "WordPiece":
+        """Learn a vocabulary: special tokens, characters, continuing characters, then merges.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            What to learn from, and nothing else.
+        vocab_size : int
+            Number of tokens. It stays below if the texts have no more pairs to merge.
+        lowercase, strip_accents, special_tokens
+            As for the class.
+        min_frequency : int, optional
+            Pairs that are rarer are not merged.
+
+        Raises
+        ------
+        ValueError
+            If ``vocab_size`` is too small for the characters, or the texts hold no word.
+        TypeError
+            If a text is not a string, or ``texts`` is a single one.
+
+        Notes
+        -----
+        Schuster and Nakajima (2012) merge the pair that raises the likelihood most; their program
+        was never published. The reference library merges the most frequent pair, as byte-pair
+        encoding does, and so does this. Equally frequent pairs go by their ids; since the reference
+        numbers the continuing characters in no fixed order, it learns another vocabulary in each
+        run, of which this is one.
+        """
+        words: Counter[str] = Counter()
+        for text in check_texts(texts):
+            clean = normalize_bert(text, lowercase=lowercase, strip_accents=strip_accents)
+            words.update(split_bert(clean))
+        cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
+        characters = sorted({character for word in words for character in word})
+        continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
+        tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
+        cls._check_training(words, vocab_size, len(tokens), "special tokens and characters")
+        tokens, _ = learn_merges(
+            cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
+        )
+        return cls(
+            {token: number for number, token in enumerate(tokens)},
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            special_tokens=special_tokens,
+        )
+
+    def _words(self, text: str) -> list[str]:
+        return split_bert(
+            normalize_bert(text, lowercase=self.lowercase, strip_accents=self.strip_accents)
+        )
+
+    def _split(self, word: str) -> list[str]:
+        if len(word) > MAX_WORD_LENGTH:
+            return [UNKNOWN]
+        return longest_match_first(word, self.vocabulary) or [UNKNOWN]
+
+    def _join(self, tokens: list[str]) -> str:
+        text = ""
+        for place, token in enumerate(tokens):
+            if place and token.startswith(PREFIX):
+                token = token.removeprefix(PREFIX)
+            elif place and not token.startswith(_ATTACHED):
+                text += " "
+            text += token
+        return text
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``vocab.txt`` and ``tokenizer_config.json``.
+
+        Raises
+        ------
+        ValueError
+            If a token does not fit on a line.
+        """
+        folder = files.make_folder(folder)
+        files.write_vocab_txt(folder / files.VOCAB_TXT, self.tokens)
+        config = {
+            "do_lower_case": self.lowercase,
+            "strip_accents": self.strip_accents,
+            "tokenizer_class": "BertTokenizer",
+        }
+        files.write_config(folder, config, self)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "WordPiece":
+        """Read ``vocab.txt``, or ``tokenizer.json`` where this is missing.
+
+        ``tokenizer_config.json``, if there is one, says whether to lower-case. The folder may be
+        a published model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or the file is missing.
+        ValueError
+            If a file is cut off, or that of another kind of tokenizer.
+        """
+        folder = files.find_folder(folder, files.VOCAB_TXT, files.TOKENIZER_JSON)
+        config = files.read_config(folder)
+        if not (folder / files.VOCAB_TXT).is_file():
+            return cls._from_tokenizer_json(folder)
+        if not config.get("tokenize_chinese_chars", True):
+            raise ValueError(
+                f"{folder / files.CONFIG_JSON} has tokenize_chinese_chars=False; this class "
+                "always takes Chinese characters one by one"
+            )
+        return cls(
+            files.read_vocab_txt(folder / files.VOCAB_TXT),
+            lowercase=bool(config.get("do_lower_case", True)),
+            strip_accents=config.get("strip_accents"),
+            special_tokens=files.special_tokens(config) or SPECIAL_TOKENS,
+        )
+
+    @classmethod
+    def _from_tokenizer_json(cls, folder: Path) -> "WordPiece":
+        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "WordPiece")
+        parts.expect("model", unk_token=UNKNOWN, continuing_subword_prefix=PREFIX)
+        parts.expect("model", max_input_chars_per_word=MAX_WORD_LENGTH)
+        parts.expect(
+            "normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True
+        )
+        parts.expect("pre_tokenizer", type="BertPreTokenizer")
+        return cls(
+            parts.vocabulary,
+            lowercase=bool(parts.normalizer.get("lowercase", True)),
+            strip_accents=parts.normalizer.get("strip_accents"),
+            special_tokens=parts.special_tokens,
+        )
