@@ -1,128 +1,150 @@
-"""Norm, layer and encoder against PyTorch's with the same weights."""
+"""Encoder layer and encoder against PyTorch's with the same weights."""
 
-import re
+from contextlib import nullcontext
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import nn
 
-from glassbox import causal_mask, padding_mask
+from glassbox import record
 from glassbox.config import StackConfig
 from glassbox.layers import EncoderLayer
-from glassbox.normalization import LayerNorm, layer_norm
-from glassbox.transformer import Encoder
+from glassbox.stacks import Encoder
+from tests.parity.pytorch_modules import (
+    HALF,
+    MASKS,
+    assert_as_exact_as,
+    assert_same,
+    assert_same_gradients,
+    blocked,
+    load,
+    randomize,
+)
 
-NAMES = {  # the reference's, ours; its input projection is stacked and handled apart
-    r"self_attn\.out_proj": "self_attention.output",
-    r"linear1": "feed_forward.expand",
-    r"linear2": "feed_forward.contract",
-    r"norm1": "attention_norm",
-    r"norm2": "feed_forward_norm",
-}
-
-
-def translate(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Give the reference's weights our names."""
-    ours = {}
-    for name, tensor in state.items():
-        if match := re.fullmatch(r"(.*)self_attn\.in_proj_(weight|bias)", name):
-            for part, piece in zip(("query", "key", "value"), tensor.chunk(3), strict=True):
-                ours[f"{match[1]}self_attention.{part}.{match[2]}"] = piece
-            continue
-        for theirs, our in NAMES.items():
-            name = re.sub(theirs + r"\.(weight|bias)$", our + r".\1", name)
-        ours[name] = tensor
-    return ours
+NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 
-def randomize(module: nn.Module) -> None:
-    for name, parameter in module.named_parameters():
-        nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.2)
-
-
-def masks(device):
-    ids = torch.tensor([[5, 5, 5, 5, 5], [5, 5, 5, 0, 0]], device=device)
-    return {
-        "none": (None, {}),
-        "causal": (causal_mask(5, device=device), {"src_mask": ~causal_mask(5, device=device)}),
-        "padding": (padding_mask(ids, 0), {"src_key_padding_mask": ids == 0}),
-    }
-
-
-def compare(ours, reference, x, mask, arguments):
-    """Forward pass and the gradients of the input and of all weights."""
-    a, b = x.clone().requires_grad_(), x.clone().requires_grad_()
-    out, expected = ours(a, mask), reference(b, **arguments)
-    torch.testing.assert_close(out, expected, atol=1e-5, rtol=1e-5)
-    direction = torch.randn_like(out)
-    (out * direction).sum().backward()
-    (expected * direction).sum().backward()
-    torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4)
-    theirs = translate({name: p.grad for name, p in reference.named_parameters()})
-    for name, parameter in ours.named_parameters():
-        torch.testing.assert_close(
-            parameter.grad, theirs[name], atol=1e-4, rtol=1e-4, msg=f"{name}: {{}}".format
-        )
-
-
-@pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("kind", ["none", "causal", "padding"])
-@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
-def test_a_layer_and_its_gradients_equal_pytorch_s(norm_first, activation, kind, train, device):
+def layers(config, dtype=torch.float32, device="cpu"):
+    """Return our layer and the reference's, with the same weights."""
     reference = nn.TransformerEncoderLayer(
-        16, 4, 40, 0.0, activation, 1e-3, batch_first=True, norm_first=norm_first, device=device
+        config.d_model,
+        config.n_heads,
+        config.d_ff,
+        0.0,
+        config.activation,
+        config.norm_eps,
+        batch_first=True,
+        norm_first=config.norm_first,
+        bias=config.bias,
     )
     randomize(reference)
-    config = StackConfig(16, 4, 1, 40, 0.0, activation, norm_first, norm_eps=1e-3)
-    ours = EncoderLayer(config).to(device)
-    ours.load_state_dict(translate(reference.state_dict()))
-    mask, arguments = masks(device)[kind]
-    compare(
-        ours.train(train),
-        reference.train(train),
-        torch.randn(2, 5, 16, device=device),
-        mask,
-        arguments,
-    )
+    ours = EncoderLayer(config)
+    load(ours, reference.to(device, dtype))
+    return ours, reference
 
 
-@pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
-@pytest.mark.parametrize("kind", ["none", "causal"])
-def test_an_encoder_and_its_gradients_equal_pytorch_s(norm_first, kind, device):
-    # Its own final norm is an argument; a pre-norm stack needs one, a post-norm stack none.
+def stacks(config, dtype=torch.float32, device="cpu"):
+    """Return our encoder and the reference's, with the same weights.
+
+    Its own final norm is an argument; a pre-norm stack needs one, a post-norm stack none.
+    """
     reference = nn.TransformerEncoder(
         nn.TransformerEncoderLayer(
-            16, 2, 24, 0.0, batch_first=True, norm_first=norm_first, device=device
+            config.d_model,
+            config.n_heads,
+            config.d_ff,
+            0.0,
+            batch_first=True,
+            norm_first=config.norm_first,
         ),
-        num_layers=3,
-        norm=nn.LayerNorm(16, device=device) if norm_first else None,
+        config.n_layers,
+        nn.LayerNorm(config.d_model) if config.norm_first else None,
         enable_nested_tensor=False,
     )
     randomize(reference)
-    config = StackConfig(16, 2, 3, 24, dropout=0.0, norm_first=norm_first)
-    ours = Encoder(config).to(device)
-    ours.load_state_dict(translate(reference.state_dict()))
-    mask, arguments = masks(device)[kind]
-    arguments = {name.removeprefix("src_"): value for name, value in arguments.items()}
-    compare(ours, reference, torch.randn(2, 5, 16, device=device), mask, arguments)
+    ours = Encoder(config)
+    load(ours, reference.to(device, dtype))
+    return ours, reference
 
 
-@pytest.mark.parametrize("shape", [(8,), (3, 8), (2, 3, 8), (2, 1, 3, 8), (4, 1)])
-@pytest.mark.parametrize("eps", [1e-12, 1e-5, 0.5])
-def test_layer_norm_and_its_gradients_equal_pytorch_s(shape, eps, device):
-    x = torch.randn(shape, device=device, dtype=torch.float64) * 3 + 1
-    reference = nn.LayerNorm(shape[-1], eps, device=device, dtype=torch.float64)
-    ours = LayerNorm(shape[-1], eps).to(device, torch.float64)
-    for parameter in reference.parameters():
-        nn.init.normal_(parameter)
-    ours.load_state_dict(reference.state_dict())
-    results = []
-    for function in (reference, ours, lambda x: layer_norm(x, ours.weight, ours.bias, eps)):
-        inputs = x.clone().requires_grad_()
-        out = function(inputs)
-        (gradient,) = torch.autograd.grad(out.square().sum(), inputs)
-        results.append((out, gradient))
-    for out, gradient in results[1:]:
-        torch.testing.assert_close(out, results[0][0], atol=1e-12, rtol=1e-9)
-        torch.testing.assert_close(gradient, results[0][1], atol=1e-9, rtol=1e-6)
+def compare(ours, reference, shape, mask, recorded=False):
+    """Compare the outputs and the gradients of the input and of all weights."""
+    batch, length, d_model, n_heads = shape
+    like = next(reference.parameters())
+    x = torch.randn(batch, length, d_model).to(like).requires_grad_()
+    theirs = x.detach().clone().requires_grad_()
+    mask = None if mask is None else mask.to(like.device)
+    with record(ours) if recorded else nullcontext():
+        out = ours(x, mask)
+    expected = reference(theirs, blocked(mask, (batch, n_heads, length, length)))
+    assert_same(out, expected)
+    assert_same_gradients(ours, reference, out, expected, [x], [theirs])
+
+
+@NORMS
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("kind", MASKS)
+@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
+def test_a_layer_and_its_gradients_equal_pytorch_s(
+    norm_first, activation, bias, kind, train, device
+):
+    config = StackConfig(16, 4, 1, 40, 0.0, activation, norm_first, norm_eps=1e-3, bias=bias)
+    ours, reference = (module.train(train) for module in layers(config, device=device))
+    compare(ours, reference, (3, 5, 16, 4), MASKS[kind](3, 4, 5, 5), recorded=train)
+
+
+@NORMS
+@pytest.mark.parametrize("kind", MASKS)
+@pytest.mark.parametrize("shape", [(2, 5, 16, 2), (1, 1, 8, 4), (2, 33, 24, 3)], ids=str)
+def test_an_encoder_and_its_gradients_equal_pytorch_s(norm_first, kind, shape, device):
+    batch, length, d_model, n_heads = shape
+    ours, reference = stacks(
+        StackConfig(d_model, n_heads, 3, 24, 0.0, norm_first=norm_first), device=device
+    )
+    compare(ours, reference, shape, MASKS[kind](batch, n_heads, length, length))
+
+
+@settings(max_examples=40)
+@given(
+    sizes=st.tuples(*(st.integers(1, 4) for _ in range(4))),
+    n_layers=st.integers(1, 3),
+    norm_first=st.booleans(),
+    kind=st.sampled_from(list(MASKS)),
+    recorded=st.booleans(),
+    seed=st.integers(0, 2**16),
+)
+def test_any_shape_and_mask_equal_pytorch_s_to_twelve_digits(
+    sizes, n_layers, norm_first, kind, recorded, seed
+):
+    torch.manual_seed(seed)
+    batch, length, n_heads, pairs = sizes
+    d_model = 2 * pairs * n_heads
+    config = StackConfig(d_model, n_heads, n_layers, 7, 0.0, norm_first=norm_first)
+    ours, reference = stacks(config, torch.float64)
+    mask = MASKS[kind](batch, n_heads, length, length)
+    compare(ours, reference, (batch, length, d_model, n_heads), mask, recorded)
+
+
+@NORMS
+@pytest.mark.parametrize("dtype", HALF, ids=str)
+@pytest.mark.parametrize("kind", ["none", "padding", "fully masked rows"])
+def test_in_half_precision_it_is_as_exact_as_pytorch_s(norm_first, dtype, kind, device):
+    config = StackConfig(64, 4, 2, 128, 0.0, norm_first=norm_first)
+    ours, reference = stacks(config, dtype, device)
+    x, mask = torch.randn(2, 20, 64, device=device, dtype=dtype), MASKS[kind](2, 4, 20, 20)
+    mask = None if mask is None else mask.to(device)
+    hidden = blocked(mask, (2, 4, 20, 20))
+    out, theirs = ours(x, mask), reference(x, hidden)
+    assert_as_exact_as(out, theirs, reference.double()(x.double(), hidden))
+
+
+@NORMS
+@torch.no_grad()
+def test_pytorch_s_path_for_inference_equals_ours(norm_first, device):
+    config = StackConfig(16, 4, 2, 40, 0.0, norm_first=norm_first)
+    ours, reference = (module.eval() for module in stacks(config, device=device))
+    x = torch.randn(2, 6, 16, device=device)
+    assert_same(ours(x), reference(x))

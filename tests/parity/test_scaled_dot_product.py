@@ -8,7 +8,9 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox import additive_attention, scaled_dot_product_attention
+from glassbox import additive_attention, causal_mask, scaled_dot_product_attention
+from glassbox.multi_head_attention import fused_attention
+from tests.parity.pytorch_modules import HALF, assert_as_exact_as
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
 sizes = st.integers(1, 6)
@@ -52,6 +54,80 @@ def test_context_and_gradients_equal_pytorch_s(inputs, dtype, device):
         assert a.grad is not None
         assert b.grad is not None
         assert_close(a.grad, b.grad)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@given(
+    inputs=attention_inputs(),
+    axes=st.lists(st.booleans(), max_size=4),
+    scale=st.sampled_from([None, 0.0, 0.3, 1.0, 4.0]),
+)
+def test_scores_with_a_bias_and_another_scale_equal_pytorch_s(inputs, axes, scale, dtype, device):
+    *tensors, mask = inputs
+    mask = None if mask is None else mask.to(device)
+    ours = [tensor.to(device, dtype).requires_grad_() for tensor in tensors]
+    shape = (*ours[0].shape[:-1], ours[1].size(-2))
+    axes = axes[: len(shape)]  # a bias may leave axes out, or have them with a single entry
+    some = [size if full else 1 for size, full in zip(shape[-len(axes) :], axes, strict=False)]
+    ours.append(torch.randn(some if axes else (), dtype=dtype, device=device, requires_grad=True))
+    theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
+    query, key, value, bias = ours
+    context, _ = scaled_dot_product_attention(query, key, value, mask, bias=bias, scale=scale)
+    added = theirs[3].expand(shape)
+    added = added if mask is None else added.masked_fill(~mask, -torch.inf)
+    query, key, value, _ = theirs
+    expected = F.scaled_dot_product_attention(query, key, value, added, scale=scale)
+    direction = torch.randn_like(context)
+    gradients, expected_gradients = (
+        torch.autograd.grad(y, xs, direction) for y, xs in ((context, ours), (expected, theirs))
+    )
+    for a, b in zip((context, *gradients), (expected, *expected_gradients), strict=True):
+        size = max(1.0, b.abs().max().item())
+        torch.testing.assert_close(a, b, atol=TOLERANCE[dtype] * size, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", HALF, ids=str)
+@pytest.mark.parametrize("biased", [False, True], ids=["no bias", "bias"])
+@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+def test_in_half_precision_context_is_as_exact_as_pytorch_s(causal, biased, dtype, device):
+    query, key, value = (torch.randn(2, 4, 70, 32, device=device).to(dtype) for _ in range(3))
+    mask = causal_mask(70, device=device) if causal else torch.rand(70, 70, device=device) < 0.9
+    bias = torch.randn(4, 70, 70, device=device) if biased else torch.zeros(4, 70, 70).to(device)
+    context, weights = scaled_dot_product_attention(query, key, value, mask, bias=bias)
+    assert weights.dtype == dtype
+    added = bias.to(dtype).masked_fill(~mask, -torch.inf)
+    fused = fused_attention(query, key, value, mask, bias=bias)
+    theirs = F.scaled_dot_product_attention(query, key, value, added[None])
+    query, key, value, added = (x.double() for x in (query, key, value, added))
+    exact = F.scaled_dot_product_attention(query, key, value, added[None])
+    assert_as_exact_as(fused, theirs, exact, factor=1.1)
+    # Scores and weights are kept here, in half precision; the kernel rounds its sums alone.
+    assert_as_exact_as(context, theirs, exact, factor=4)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("kind", ["none", "mask", "causal", "bias"])
+def test_shared_heads_and_their_gradients_equal_pytorch_s(kind, kv_heads, device):
+    shapes = (2, 6, 5, 8), (2, kv_heads, 7, 8), (2, kv_heads, 7, 8)
+    ours = [torch.randn(shape, device=device, requires_grad=True) for shape in shapes]
+    theirs = [x.detach().clone().requires_grad_() for x in ours]
+    added = torch.randn(6, 5, 7, device=device) if kind == "bias" else None
+    mask = {"mask": torch.rand(2, 6, 5, 7) < 0.7, "causal": causal_mask(5, 7)}.get(kind)
+    mask = None if mask is None else mask.to(device)
+    causal = kind == "causal"
+    query, key, value = ours
+    context = fused_attention(query, key, value, None if causal else mask, causal, added)
+    key, value = (x.repeat_interleave(6 // kv_heads, dim=1) for x in (key, value))
+    plain, _ = scaled_dot_product_attention(query, key, value, mask, bias=added)
+    query, key, value = theirs
+    hidden = added if kind == "bias" else mask
+    expected = F.scaled_dot_product_attention(query, key, value, hidden, enable_gqa=True)
+    direction = torch.randn_like(context)
+    wanted = torch.autograd.grad(expected, theirs, direction)
+    for out in (context, plain):
+        torch.testing.assert_close(out, expected, atol=1e-6, rtol=0)
+        for a, b in zip(torch.autograd.grad(out, ours, direction), wanted, strict=True):
+            torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
 
 
 @given(inputs=attention_inputs())
@@ -122,7 +198,7 @@ def test_in_half_precision_weights_are_rounded_once(dtype, device):
     scores = (query @ key.mT) * (1 / 16**0.5)  # rounded to half precision, as ours are
     exact = scores.double().masked_fill(~mask, -torch.inf).softmax(dim=-1)
     assert weights.dtype == dtype
-    torch.testing.assert_close(weights.double(), exact.to(dtype).double(), atol=1e-7, rtol=1e-2)
+    torch.testing.assert_close(weights, exact.to(dtype), atol=1e-7, rtol=1e-2)
     half_a_step = torch.finfo(dtype).eps / 2
     errors = (weights.double() - exact).abs() / exact.clamp(min=torch.finfo(dtype).tiny)
     assert errors.max() <= half_a_step * 1.01
