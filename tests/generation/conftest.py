@@ -1,5 +1,6 @@
 """Random models of the reference library, and ours with the same weights."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -139,3 +140,14 @@ def pair(request: pytest.FixtureRequest, device: str) -> Pair:
 def unpadded(request: pytest.FixtureRequest, device: str) -> Pair:
     """Models of every kind, and a batch without padding."""
     return make_pair(request.param, device, padded=False)
+
+
+@pytest.fixture(scope="session")
+def other(pair: Pair) -> nn.Module:
+    """A model of the same kind that mostly agrees: a draft."""
+    draft = copy.deepcopy(pair.ours)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in draft.parameters():
+            parameter.add_(0.02 * torch.randn_like(parameter))
+    return draft

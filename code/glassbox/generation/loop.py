@@ -87,7 +87,7 @@ def generate(
         batch = RunningBatch(model, prompt_ids, config, **inputs)
         for _ in _write(batch, generator, stop_strings, tokenizer):
             pass
-    return batch.token_ids.clone()  # made out of inference mode, so that it can be trained on
+    return batch.token_ids.clone()  # out of inference mode, so that it can be trained on
 
 
 def stream(
@@ -138,10 +138,10 @@ stop_strings, **options
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
-    return _write(batch, generator, stop_strings, tokenizer)
+    # Copies made out of inference mode, so that they can be trained on.
+    return (tokens.clone() for tokens in _write(batch, generator, stop_strings, tokenizer))
 
 
-@torch.inference_mode()
 def _write(
     batch: RunningBatch,
     generator: torch.Generator | None,
@@ -153,15 +153,16 @@ def _write(
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     may_end = bool(config.eos_ids or stop_strings)
     for _ in range(config.max_new_tokens):
-        logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
-        tokens = sample(logits, generator) if config.sample else greedy(logits)
-        if may_end:
-            tokens = tokens.masked_fill(ended, config.fill_id)
-            ended = ended | (tokens[:, None] == eos_ids).any(dim=-1)
-        batch.append(tokens[:, None])
-        if tokenizer is not None and stop_strings:
-            new = batch.token_ids[:, batch.prompt_len :]
-            ended = ended | has_stop_string(new, tokenizer, stop_strings)
+        with torch.inference_mode():  # step by step: what runs between them is not ours
+            logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+            tokens = sample(logits, generator) if config.sample else greedy(logits)
+            if may_end:
+                tokens = tokens.masked_fill(ended, config.fill_id)
+                ended = ended | (tokens[:, None] == eos_ids).any(dim=-1)
+            batch.append(tokens[:, None])
+            if tokenizer is not None and stop_strings:
+                new = batch.token_ids[:, batch.prompt_len :]
+                ended = ended | has_stop_string(new, tokenizer, stop_strings)
         yield tokens
         if may_end and ended.all():
             return
