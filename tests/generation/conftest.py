@@ -51,6 +51,7 @@ def llama():
 
 
 def t5():
+    sizes: dict[str, Any] = {"decoder_start_token_id": PAD}
     config = transformers.T5Config(
         vocab_size=VOCAB,
         d_model=32,
@@ -58,10 +59,10 @@ def t5():
         d_ff=48,
         num_layers=2,
         num_heads=4,
-        decoder_start_token_id=PAD,
         eos_token_id=EOS,
         pad_token_id=PAD,
         feed_forward_proj="gated-gelu",
+        **sizes,
     )
     return T5, transformers.T5ForConditionalGeneration(config)
 
@@ -111,7 +112,7 @@ class Pair:
         )
 
 
-def make_pair(make: Callable[[], tuple[type, Any]], device: str, padded: bool) -> Pair:
+def make_pair(make: Callable[[], tuple[Any, Any]], device: str, padded: bool) -> Pair:
     torch.manual_seed(0)
     kind, theirs = make()
     with torch.no_grad():  # of such weights that different texts go different ways

@@ -24,7 +24,7 @@ class TableModel(nn.Module):
     """Give each token a vector, and each vector logits."""
 
     def __init__(
-        self, vocab_size: int, d_model: int = 4, sharpness: float = 1.0, max_len: int = 64
+        self, vocab_size: int, d_model: int = 4, sharpness: float = 1.0, max_len: int | None = 64
     ) -> None:
         super().__init__()
         self.config = SimpleNamespace(vocab_size=vocab_size, max_len=max_len)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -109,7 +110,7 @@ def test_greedy_decoding_is_not_the_most_probable_text_and_beams_find_a_better_o
     table = torch.tensor([[0.0, 0.55, 0.45], [0.4, 0.3, 0.3], [0.0, 0.05, 0.95]]).log()
     model.vectors.data, model.weight.data = torch.eye(3), table.T.clamp(min=-99)
     prompt = torch.tensor([[0]])
-    options = {"max_new_tokens": 2, "eos_id": (), "length_penalty": 0.0}
+    options: dict[str, Any] = {"max_new_tokens": 2, "eos_id": (), "length_penalty": 0.0}
     beams = beam_search(model, prompt, n_beams=2, **options)
     assert generate(model, prompt, max_new_tokens=2).tolist() == [[0, 1, 0]]  # 0.55 · 0.4
     assert beams.token_ids.tolist() == [[[0, 2, 2]]]  # 0.45 · 0.95
@@ -119,7 +120,7 @@ def test_greedy_decoding_is_not_the_most_probable_text_and_beams_find_a_better_o
 def test_one_beam_is_greedy_decoding(device):
     model = TableModel(9).to(device)
     prompt = torch.tensor([[1, 2], [3, 4], [5, 6]], device=device)
-    options = {"max_new_tokens": 9, "eos_id": 0}
+    options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": 0}
     beams = beam_search(model, prompt, **options)
     assert torch.equal(beams.token_ids[:, 0], generate(model, prompt, **options))
 
@@ -142,7 +143,13 @@ def test_scores_are_the_log_probabilities_of_what_was_written(device):
 def test_a_row_s_beams_do_not_depend_on_the_other_rows(device):
     model = TableModel(9, sharpness=2.0).to(device)
     prompt = torch.tensor([[1], [2], [3], [4]], device=device)
-    options = {"max_new_tokens": 9, "n_beams": 3, "n_best": 3, "eos_id": (0, 5), "pad_id": 8}
+    options: dict[str, Any] = {
+        "max_new_tokens": 9,
+        "n_beams": 3,
+        "n_best": 3,
+        "eos_id": (0, 5),
+        "pad_id": 8,
+    }
     together = beam_search(model, prompt, **options)
     for row in range(4):
         alone = beam_search(model, prompt[row : row + 1], **options)

@@ -1,6 +1,7 @@
 """One step: every option in its order, then a token."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ NAMES = {
     "sample": "do_sample",
     "eos_id": "eos_token_id",
 }
-OPTIONS = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "nothing": {},
     "penalties": {"repetition_penalty": 1.7, "no_repeat_ngram": 2},
     "a minimum": {"min_new_tokens": 9, "eos_id": (3, 17)},

@@ -1,5 +1,7 @@
 """Contrastive search against the paper's formula, without a cache and one candidate at a time."""
 
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -30,13 +32,13 @@ def by_the_formula(pair, row, n_tokens, k, alpha):
     for _ in range(n_tokens):
         past, logits = read(ids)
         probabilities = logits.softmax(dim=-1)
-        best = None
+        best = -torch.inf, ids
         for token in probabilities.topk(k).indices:
             longer = torch.cat([ids, token.view(1, 1)], dim=1)
             hidden = read(longer)[0][-1]
             similarity = max(F.cosine_similarity(hidden, h, dim=0) for h in past)
             score = (1 - alpha) * probabilities[token] - alpha * similarity
-            if best is None or score > best[0]:
+            if score > best[0]:
                 best = score, longer
         ids = best[1]
         written.append(int(ids[0, -1]))
@@ -55,7 +57,7 @@ def test_the_tokens_are_those_of_the_formula(pair, k, alpha):
 
 
 def test_without_a_penalty_it_is_greedy_decoding(pair):
-    options = {"max_new_tokens": 9, "eos_id": (EOS, 4, 29, 7)}
+    options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": (EOS, 4, 29, 7)}
     ours = contrastive_search(pair.ours, **pair.inputs(), **options, alpha=0.0)
     assert torch.equal(ours, generate(pair.ours, **pair.inputs(), **options))
 
@@ -82,6 +84,12 @@ def test_padding_in_the_past_does_not_count():
 
 
 def test_a_token_that_is_ruled_out_is_not_chosen_for_being_unlike_the_others():
-    options = {"max_new_tokens": 8, "min_new_tokens": 8, "eos_id": 0, "k": 6, "alpha": 1.0}
+    options: dict[str, Any] = {
+        "max_new_tokens": 8,
+        "min_new_tokens": 8,
+        "eos_id": 0,
+        "k": 6,
+        "alpha": 1.0,
+    }
     ours = contrastive_search(TableModel(6), torch.tensor([[1], [2], [3]]), **options)
     assert (ours != 0).all()

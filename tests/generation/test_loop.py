@@ -1,6 +1,7 @@
 """What holds for every text that is written: where it ends, and what it does not depend on."""
 
 import copy
+from typing import Any
 
 import pytest
 import torch
@@ -59,7 +60,7 @@ def test_a_row_that_has_ended_is_filled_up_until_all_have(device):
 
 
 def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
-    named = {"eos_id": EOS, "pad_id": PAD}
+    named: dict[str, Any] = {"eos_id": EOS, "pad_id": PAD}
     ours = generate(pair.ours, **pair.inputs(), max_new_tokens=40)
     assert torch.equal(ours, generate(pair.ours, **pair.inputs(), max_new_tokens=40, **named))
     endless = generate(pair.ours, **pair.inputs(), max_new_tokens=40, eos_id=())
@@ -67,8 +68,8 @@ def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
 
 
 def test_streaming_gives_the_tokens_of_generate_one_by_one(pair):
-    for options in ({}, {"sample": True, "temperature": 1.5}):
-        options = {"max_new_tokens": 9, "eos_id": ENDS} | options
+    for way in ({}, {"sample": True, "temperature": 1.5}):
+        options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": ENDS, **way}
         torch.manual_seed(0)
         whole = generate(pair.ours, **pair.inputs(), **options)
         torch.manual_seed(0)
@@ -118,8 +119,8 @@ def test_the_model_and_its_inputs_stay_as_they_were(pair):
 
 
 def test_what_was_written_can_be_trained_on(pair):
-    for options in ({}, {"n_beams": 2}):
-        ids = generate(pair.ours, **pair.inputs(), max_new_tokens=5, **options)
+    for n_beams in (1, 2):
+        ids = generate(pair.ours, **pair.inputs(), max_new_tokens=5, n_beams=n_beams)
         assert not ids.is_inference()
         model = copy.deepcopy(pair.ours)
         logits = model(pair.ids, ids) if pair.sources else model(ids)

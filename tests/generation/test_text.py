@@ -1,5 +1,7 @@
 """Text as it is written: whole characters, and strings that end it."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -99,7 +101,7 @@ def test_each_row_ends_with_its_stop_string_and_is_filled_up(device):
 def test_a_stop_string_in_the_prompt_does_not_end_the_text():
     model = cycle("abcd")
     prompt = torch.tensor([[ord("a"), ord("b")]])
-    options = {"tokenizer": Bytes(), "stop_strings": ["ab"], "max_new_tokens": 20}
+    options: dict[str, Any] = {"tokenizer": Bytes(), "stop_strings": ["ab"], "max_new_tokens": 20}
     ours = generate(model, prompt, **options)
     assert "".join(map(chr, ours[0].tolist())) == "abcdab"
 

@@ -111,8 +111,19 @@ class RunningBatch:
         return None if self._mask is None else self._mask[:, 0, 0, : self.length]
 
     def append(self, token_ids: Int[Tensor, "batch new"]) -> None:
-        """Write tokens behind the others, ``(batch, new)``; the model has not read them yet."""
+        """Write tokens behind the others, ``(batch, new)``; the model has not read them yet.
+
+        Raises
+        ------
+        ValueError
+            If there is no room for so many.
+        """
         end = self.length + token_ids.size(1)
+        if end > self._ids.size(1):
+            raise ValueError(
+                f"{end} tokens, but there is room for {self._ids.size(1)}, the prompt and "
+                f"max_new_tokens={self.config.max_new_tokens}"
+            )
         self._ids[:, self.length : end] = token_ids
         self.length = end
 
