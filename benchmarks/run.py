@@ -1,21 +1,32 @@
-"""Measure everything, print the table, and write it under `benchmarks/results/`."""
+"""Measure everything, print the tables, and write them under `benchmarks/results/`."""
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import torch
 
-from benchmarks import attention, bert, machine
+from benchmarks import attention, bert, decoding, growth, machine, training
+from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = (attention, bert)
+SUITES = (attention, bert, training, decoding)
+Result = Comparison | Growth | decoding.Share
 
 
-def table(about: dict[str, str | int], comparisons: Sequence[Comparison]) -> str:
+def measure(device: str, seconds: float) -> Iterator[Result]:
+    """Yield every result as soon as it is there."""
+    for suite in SUITES:
+        yield from suite.measure(device, seconds)
+    yield decoding.share_of_bandwidth(device)
+    yield from growth.measure(device)
+
+
+def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
     """Return the results as a page of markdown."""
     lines = [
         f"# {about['processor']}",
@@ -28,20 +39,45 @@ def table(about: dict[str, str | int], comparisons: Sequence[Comparison]) -> str
         "| work | against | on | ours, ms | theirs, ms | ratio | quartiles | rounds |",
         "|---|---|---|---:|---:|---:|---|---:|",
     ]
-    for done in comparisons:
-        ours, theirs = (1000 * median(times) for times in (done.ours, done.theirs))
-        low, high = done.spread
+    for done in results:
+        if isinstance(done, Comparison):
+            ours, theirs = (1000 * median(times) for times in (done.ours, done.theirs))
+            low, high = done.spread
+            lines.append(
+                f"| {done.what} | {done.against} | {done.device} | {ours:.2f} | {theirs:.2f} "
+                f"| {done.ratio:.3f} | {low:.2f} to {high:.2f} | {len(done.ours)} |"
+            )
+    grown = [done for done in results if isinstance(done, Growth)]
+    if grown:
+        lines += [
+            "",
+            "Cost by length of the text, and the exponent of the power law through it: 0 is flat, "
+            "1 linear, 2 quadratic.",
+            "",
+            "| work | on | lengths | cost | exponent |",
+            "|---|---|---|---|---:|",
+        ]
+    for law in grown:
+        lengths = ", ".join(f"{length:,}" for length in law.lengths)
+        costs = ", ".join(f"{cost:.3g}" for cost in law.costs)
         lines.append(
-            f"| {done.what} | {done.against} | {done.device} | {ours:.2f} | {theirs:.2f} "
-            f"| {done.ratio:.3f} | {low:.2f} to {high:.2f} | {len(done.ours)} |"
+            f"| {law.what} | {law.device} | {lengths} | {costs} {law.unit} | {law.exponent:.2f} |"
         )
+    for done in results:
+        if isinstance(done, decoding.Share):
+            lines += ["", done.sentence()]
     return "\n".join(lines) + "\n"
 
 
-def record(about: dict[str, str | int], comparisons: Sequence[Comparison]) -> str:
+def record(about: dict[str, str | int], results: Sequence[Result]) -> str:
     """Return the results as JSON, for the pages that show them."""
-    rows = [
-        {
+    return json.dumps({"machine": about, "results": [*map(row, results)]}, indent=1) + "\n"
+
+
+def row(done: Result) -> dict[str, Any]:
+    """Return one result in numbers."""
+    if isinstance(done, Comparison):
+        return {
             "what": done.what,
             "against": done.against,
             "device": done.device,
@@ -51,9 +87,31 @@ def record(about: dict[str, str | int], comparisons: Sequence[Comparison]) -> st
             "quartiles": [round(end, 4) for end in done.spread],
             "rounds": len(done.ours),
         }
-        for done in comparisons
-    ]
-    return json.dumps({"machine": about, "results": rows}, indent=1) + "\n"
+    if isinstance(done, Growth):
+        return {
+            "what": done.what,
+            "device": done.device,
+            "unit": done.unit,
+            "lengths": list(done.lengths),
+            "costs": [round(cost, 4) for cost in done.costs],
+            "exponent": round(done.exponent, 3),
+        }
+    return {
+        "what": done.what,
+        "device": done.device,
+        "limit_ms": round(1000 * done.limit, 3),
+        "token_ms": round(1000 * done.token, 3),
+        "share": round(done.share, 4),
+    }
+
+
+def line(done: Result) -> str:
+    """Return one result for the eye, while the others are measured."""
+    if isinstance(done, Comparison):
+        return f"{done.ratio:6.3f}  {done.what}, {done.device}"
+    if isinstance(done, Growth):
+        return f"n^{done.exponent:4.2f}  {done.what}, {done.device}"
+    return f"{done.share:6.3f}  {done.what}, {done.device}"
 
 
 def main() -> None:
@@ -61,17 +119,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="for each comparison")
     seconds = parser.parse_args().seconds
     about = machine.describe()
-    comparisons = []
+    results = []
     for device in ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]:
-        for suite in SUITES:
-            for done in suite.measure(device, seconds):
-                print(f"{done.ratio:6.3f}  {done.what}, {device}", flush=True)
-                comparisons.append(done)
+        for done in measure(device, seconds):
+            print(line(done), flush=True)
+            results.append(done)
     RESULTS.mkdir(exist_ok=True)
     name = machine.name(about)
-    (RESULTS / f"{name}.md").write_text(table(about, comparisons), encoding="utf-8")
-    (RESULTS / f"{name}.json").write_text(record(about, comparisons), encoding="utf-8")
-    print(f"\n{table(about, comparisons)}\nWritten to benchmarks/results/{name}.md and .json.")
+    (RESULTS / f"{name}.md").write_text(table(about, results), encoding="utf-8")
+    (RESULTS / f"{name}.json").write_text(record(about, results), encoding="utf-8")
+    print(f"\n{table(about, results)}\nWritten to benchmarks/results/{name}.md and .json.")
 
 
 if __name__ == "__main__":

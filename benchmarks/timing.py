@@ -70,3 +70,15 @@ def wait(device: str) -> None:
     """Let a GPU finish what it was given."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
+
+
+def seconds_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
+    """Return the median time of something, after three rounds to warm up."""
+    times = []
+    for _ in range(rounds + 3):
+        wait(device)
+        start = time.perf_counter()
+        work()
+        wait(device)
+        times.append(time.perf_counter() - start)
+    return median(times[3:])

@@ -6,8 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks import machine, run
-from benchmarks.timing import Comparison, compare
+from benchmarks import machine, run, training
+from benchmarks.decoding import Share
+from benchmarks.growth import Growth
+from benchmarks.timing import Comparison, compare, seconds_of
+from glassbox.transformer import Transformer, TransformerConfig
 
 
 class Clock:
@@ -78,3 +81,41 @@ def test_results_name_their_machine_and_no_date() -> None:
 )
 def test_a_machine_has_a_plain_name(about: dict[str, str | int], name: str) -> None:
     assert machine.name(about) == name
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_the_exponent_is_the_power_by_which_costs_grow(power: float) -> None:
+    lengths = (100, 200, 400, 800)
+    grown = Growth("x", "cpu", "ms", lengths, tuple(3 * n**power for n in lengths))
+    assert grown.exponent == pytest.approx(power)
+    assert f"| {power:.2f} |" in run.table(machine.describe(), [grown])
+    assert json.loads(run.record({}, [grown]))["results"][0]["exponent"] == pytest.approx(power)
+
+
+def test_the_share_is_the_least_time_by_the_time_taken() -> None:
+    share = Share("decoding", "cpu", limit=0.01, token=0.02, megabytes=500.0)
+    assert share.share == 0.5
+    assert "50%" in run.table(machine.describe(), [share])
+    assert json.loads(run.record({}, [share]))["results"][0]["share"] == 0.5
+
+
+def test_a_median_ignores_the_rounds_that_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    durations = iter([9.0, 9.0, 9.0, 1.0, 2.0, 3.0])
+    monkeypatch.setattr("time.perf_counter", clock)
+    seconds = seconds_of(lambda: clock.work("x", next(durations))(), rounds=3)
+    assert seconds == 2.0
+
+
+def test_our_translator_and_pytorch_s_take_the_same_training_step() -> None:
+    source, target = training.batch("cpu")
+    assert source.shape == (training.BATCH, training.LENGTH)
+    assert target.shape == (training.BATCH, training.LENGTH + 1)
+    sizes = training.SIZES | {"n_layers": 1, "d_model": 16, "d_ff": 32, "vocab_size": 8000}
+    reference = training.Reference(Transformer(TransformerConfig(**sizes))).eval()
+    assert reference(source[:2], target[:2, :-1]).shape == (2, training.LENGTH, 8000)
+    ours, theirs = (
+        sum(parameter.numel() for parameter in model.parameters())
+        for model in (Transformer(TransformerConfig(**sizes)), reference)
+    )
+    assert theirs - ours == 2 * 2 * 16  # PyTorch's two norms behind its post-norm stacks

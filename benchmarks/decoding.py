@@ -1,0 +1,108 @@
+"""Writing token by token, with the cache, against the reference library's `generate`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from transformers import GPT2Config as ReferenceConfig
+from transformers import GPT2LMHeadModel, utils
+
+from benchmarks.timing import Comparison, compare, seconds_of
+from glassbox.generation import generate
+from glassbox.models import GPT2
+
+PROMPT, NEW = 16, 128
+SMALL: dict[str, Any] = {"n_layer": 4, "n_embd": 256, "n_head": 8, "vocab_size": 8_000}
+FUSED: dict[str, Any] = {"attn_implementation": "sdpa"}
+PUBLISHED: dict[str, Any] = {}  # GPT-2 small is the reference's default
+
+
+def pair(sizes: dict[str, Any], device: str) -> tuple[GPT2, Any]:
+    """Return ours and theirs with the same random parameters."""
+    utils.logging.set_verbosity_error()
+    theirs = GPT2LMHeadModel(ReferenceConfig(**sizes, **FUSED)).eval()
+    return GPT2.from_pretrained(theirs).to(device), theirs.to(device)
+
+
+def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
+    """Time greedy decoding and four beams, small and at GPT-2's size."""
+    for name, sizes in (("4 layers of width 256", SMALL), ("GPT-2 small", PUBLISHED)):
+        ours, theirs = pair(sizes, device)
+        prompt = torch.randint(ours.config.vocab_size, (1, PROMPT)).to(device)
+        for way, n_beams in (("greedy", 1), ("4 beams", 4)):
+            options: dict[str, Any] = {
+                "max_new_tokens": NEW,
+                "num_beams": n_beams,
+                "do_sample": False,
+                "pad_token_id": 0,
+                "eos_token_id": None,
+            }
+            ask = partial(
+                theirs.generate,
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                **options,
+            )
+            write = partial(generate, ours, prompt, max_new_tokens=NEW, n_beams=n_beams)
+            torch.testing.assert_close(write(), ask(), atol=0, rtol=0)
+            yield compare(
+                f"{way} decoding, {NEW} tokens, {name}",
+                "transformers generate",
+                write,
+                ask,
+                device=device,
+                seconds=2 * seconds,
+                least=7,
+            )
+
+
+@dataclass(frozen=True)
+class Share:
+    """Seconds a token takes, and the least it could take."""
+
+    what: str
+    device: str
+    limit: float
+    token: float
+    megabytes: float
+
+    @property
+    def share(self) -> float:
+        """How much of the memory's speed is used."""
+        return self.limit / self.token
+
+    def sentence(self) -> str:
+        """Return all of it in words."""
+        return (
+            f"{self.what} ({self.device}): a token takes {1000 * self.token:.1f} ms; reading the "
+            f"{self.megabytes:.0f} MB of parameters once takes {1000 * self.limit:.1f} ms, "
+            f"{self.share:.0%} of that."
+        )
+
+
+@torch.inference_mode()
+def share_of_bandwidth(device: str) -> Share:
+    """How close greedy decoding at GPT-2's size comes to reading its parameters once a token.
+
+    The limit is what this machine reads when it does nothing else: a matrix of the same bytes
+    times a vector.
+    """
+    model, _ = pair(PUBLISHED, device)
+    read = [p for name, p in model.named_parameters() if "position" not in name]  # looked up
+    n_bytes = sum(p.numel() * p.element_size() for p in read)
+    matrix = torch.randn(n_bytes // 4 // 1024, 1024, device=device)
+    vector = torch.randn(1024, device=device)
+    prompt = torch.zeros(1, PROMPT, dtype=torch.int64, device=device)
+    few, many = (
+        seconds_of(partial(generate, model, prompt, max_new_tokens=n), device, rounds=5)
+        for n in (1, 1 + NEW)
+    )
+    return Share(
+        "greedy decoding, GPT-2 small, share of the memory-bandwidth limit",
+        device,
+        limit=seconds_of(lambda: matrix @ vector, device, rounds=20),
+        token=(many - few) / NEW,
+        megabytes=n_bytes / 1e6,
+    )

@@ -1,0 +1,111 @@
+"""How time and memory grow with the length of the text, as exponents."""
+
+import math
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from benchmarks.decoding import SMALL, pair
+from benchmarks.timing import seconds_of
+from glassbox.attention import scaled_dot_product_attention
+from glassbox.blockwise import blockwise_attention
+
+CONTEXTS = (128, 256, 512, 1024)
+LENGTHS = (2048, 4096, 8192, 16384)
+WAYS: dict[str, Callable[..., object]] = {
+    "blockwise": blockwise_attention,
+    "plain formula": scaled_dot_product_attention,
+}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What some work costs at several lengths."""
+
+    what: str
+    device: str
+    unit: str
+    lengths: tuple[int, ...]
+    costs: tuple[float, ...]
+
+    @property
+    def exponent(self) -> float:
+        """The slope of the line through the logarithms: 0 is flat, 1 linear, 2 quadratic."""
+        x = [math.log(length) for length in self.lengths]
+        y = [math.log(cost) for cost in self.costs]
+        x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
+        rise = sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
+        return rise / sum((a - x_mean) ** 2 for a in x)
+
+
+def measure(device: str) -> Iterator[Growth]:
+    """The cost of one more token, and the memory of attention."""
+    yield from token_costs(device)
+    yield from attention_memory(device)
+
+
+@torch.inference_mode()
+def token_costs(device: str) -> Iterator[Growth]:
+    """The time of the next token behind texts of several lengths, with the cache and without."""
+    model, _ = pair(SMALL, device)
+    ids = torch.randint(model.config.vocab_size, (1, max(CONTEXTS)), device=device)
+    cache = model.new_cache(max(CONTEXTS) + 1)
+    with_cache, without = [], []
+    for length in CONTEXTS:
+
+        def step(length: int = length) -> None:
+            cache.crop(length - 1)
+            model(ids[:, length - 1 : length], cache=cache, last_only=True)
+
+        model(ids[:, cache.length : length], cache=cache, last_only=True)
+        with_cache.append(1000 * seconds_of(step, device, rounds=60))
+        anew = partial(model, ids[:, :length], last_only=True)
+        without.append(1000 * seconds_of(anew, device, rounds=15))
+    work = "one more token, 4 layers of width 256, "
+    yield Growth(work + "with the cache", device, "ms", CONTEXTS, tuple(with_cache))
+    yield Growth(work + "without", device, "ms", CONTEXTS, tuple(without))
+
+
+def attention_memory(device: str) -> Iterator[Growth]:
+    """The memory that one head of width 64 needs beyond its inputs, forward and backward.
+
+    On a CPU each measurement has a process of its own, whose peak is read when it ends.
+    """
+    for way in WAYS:
+        costs = []
+        for length in LENGTHS:
+            command = [sys.executable, "-m", "benchmarks.growth", way, str(length), device]
+            result = subprocess.run(command, check=True, capture_output=True, text=True)
+            costs.append(float(result.stdout))
+        yield Growth(f"attention, {way}, peak memory", device, "MB", LENGTHS, tuple(costs))
+
+
+def peak_memory(way: str, length: int, device: str) -> float:
+    """Megabytes that attention needs beyond what a process has before."""
+    inputs = [torch.randn(1, 1, length, 64, device=device, requires_grad=True) for _ in range(3)]
+    small = [torch.randn(1, 1, 64, 64, device=device, requires_grad=True) for _ in range(3)]
+    context(way, small).sum().backward()  # whatever the first call loads
+    if device.startswith("cuda"):
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        context(way, inputs).sum().backward()
+        return (torch.cuda.max_memory_allocated() - before) / 1e6
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    context(way, inputs).sum().backward()
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (after - before) * (1 if sys.platform == "darwin" else 1024) / 1e6
+
+
+def context(way: str, inputs: list[torch.Tensor]) -> torch.Tensor:
+    """What attention returns first, or alone."""
+    out = WAYS[way](*inputs)
+    return out[0] if isinstance(out, tuple) else out  # type: ignore[return-value]
+
+
+if __name__ == "__main__":
+    print(peak_memory(sys.argv[1], int(sys.argv[2]), sys.argv[3]))
