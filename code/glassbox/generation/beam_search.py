@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.choice import process
+from glassbox.generation.choice import process, widen
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 
@@ -181,9 +181,9 @@ def _search(batch: RunningBatch) -> Beams:
     # A prompt is read once; then its row is copied, one for each beam.
     copies = torch.arange(n_texts, device=device).repeat_interleave(n)
     first = torch.arange(n_texts, device=device)[:, None] * n  # the row of a text's first beam
-    logits = batch.read()[copies]
+    logits = widen(batch.read()[copies])
     batch.reorder(copies)
-    scores = logits.new_full((n_texts, n), -math.inf, dtype=torch.float32)
+    scores = logits.new_full((n_texts, n), -math.inf)
     scores[:, 0] = 0.0  # the beams of a text are all the same yet: only one may be continued
     ended = Beams(
         batch.token_ids.new_empty(n_texts, n, 0),
@@ -193,34 +193,29 @@ def _search(batch: RunningBatch) -> Beams:
     done = torch.zeros(n_texts, dtype=torch.bool, device=device)
 
     for length in range(1, config.max_new_tokens + 1):
-        log_probs = logits.float().log_softmax(dim=-1)
+        last = length == config.max_new_tokens
+        log_probs = logits.log_softmax(dim=-1)
         log_probs = process(log_probs, config, batch.token_ids, batch.prompt_len, batch.mask)
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
-        last = length == config.max_new_tokens
         ends = (candidates.tokens[..., None] == eos_ids).any(dim=-1) | last
 
         # Only the best n may end; those behind them are there to be followed in their place.
-        ends_now = ends[:, :n] & ~done[:, None]
-        if last or (config.eos_ids and ends_now.any()):
+        end_now = ends[:, :n] & ~done[:, None]
+        if last or (config.eos_ids and end_now.any()):
             texts = batch.token_ids[first + candidates.beams[:, :n]]
-            new = Beams(
-                torch.cat([texts, candidates.tokens[:, :n, None]], dim=-1),
-                (candidates.scores[:, :n] / length**config.length_penalty).masked_fill(
-                    ~ends_now, -math.inf
-                ),
-                torch.full_like(ended.lengths, length),
-            )
+            texts = torch.cat([texts, candidates.tokens[:, :n, None]], dim=-1)
+            penalised = candidates.scores[:, :n] / length**config.length_penalty
+            penalised = penalised.masked_fill(~end_now, -math.inf)
+            new = Beams(texts, penalised, torch.full_like(ended.lengths, length))
             ended = keep_ended(ended, new, config.fill_id)
-        if last:
-            break
-        running = keep_running(candidates, ends, n)
-        scores = running.scores
+
+        scores, beams, tokens = keep_running(candidates, ends, n)
         done |= _is_done(scores, ended.scores, length, config)
-        if config.eos_ids and done.all():
+        if last or (config.eos_ids and done.all()):
             break
-        batch.reorder((first + running.beams).flatten(), same_text=True)
-        batch.append(running.tokens.view(-1, 1))
-        logits = batch.read()
+        batch.reorder((first + beams).flatten(), same_text=True)
+        batch.append(tokens.view(-1, 1))
+        logits = widen(batch.read())
 
     best = Beams(*(tensor[:, : config.n_best] for tensor in ended))
     longest = batch.prompt_len + int(best.lengths.max())

@@ -15,6 +15,11 @@ from glassbox.generation.penalties import (
 from glassbox.generation.processors import min_p, temperature, top_k, top_p, typical
 
 
+def widen(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Return logits of half precision in float32; wider ones stay as they are."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
 def process(
     logits: Float[Tensor, "batch vocab"],
     config: GenerationConfig,
@@ -50,7 +55,7 @@ def process(
     -----
     Chapter 10.
     """
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    logits = widen(logits)
     if config.repetition_penalty != 1:
         logits = repetition_penalty(logits, token_ids, config.repetition_penalty, mask)
     if config.frequency_penalty:
