@@ -175,7 +175,7 @@ class _BlockwiseAttention(torch.autograd.Function):
                 total = total * correction + weights.sum(dim=-1, keepdim=True)
                 context = context * correction + weights @ blocks.part(value, columns)
                 maximum = new_maximum
-            total = total.masked_fill(total == 0, math.inf)  # nothing allowed: all weights are 0
+            total = total.masked_fill(total == 0, 1.0)  # nothing allowed: 0 / 1 and not 0 / 0
             out[..., rows, :] = context / total
             log_sum[..., rows, :] = maximum + total.log()
         ctx.save_for_backward(query, key, value, mask, out, log_sum)
