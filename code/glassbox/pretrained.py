@@ -23,7 +23,7 @@ REFERENCE_ACTIVATIONS: dict[Activation, tuple[str, ...]] = {
 
 
 def our_activation(name: str) -> Activation:
-    """Return our word for an activation of the reference library.
+    """Return our word for an activation whose ``name`` is the reference library's.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def our_activation(name: str) -> Activation:
 
 
 def reference_activation(name: Activation) -> str:
-    """Return the reference library's word for an activation of ours."""
+    """Return the reference library's word for an activation whose ``name`` is ours."""
     return REFERENCE_ACTIVATIONS[name][0]
 
 
@@ -63,7 +63,7 @@ def read_entry(config: Mapping[str, Any], name: str, model: str = "model") -> An
     Raises
     ------
     ValueError
-        If it says nothing there, naming what needs it.
+        If it says nothing there, naming the ``model`` that needs it.
     """
     if name not in config:
         raise ValueError(f"config.json has no {name!r}, which a {model} needs")

@@ -88,7 +88,7 @@ def check_sha256(file: Path, expected: str) -> None:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the digests differ, naming both.
+        If its digest is not the ``expected`` one, naming both.
     """
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: install the package that carries it again")
@@ -102,7 +102,7 @@ def check_sha256(file: Path, expected: str) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read ``config.json`` as a dictionary.
+    """Read the ``config.json`` of a ``folder`` as a dictionary.
 
     Raises
     ------

@@ -148,7 +148,8 @@ class EncoderDecoderProperties:
         expected = model(source, target)
         with record(model) as tape:
             looked = model(source, target)
-        close(looked, expected, atol=1e-5)
+        # Both round; with scores this large by up to as much as single precision allows.
+        assert (looked - expected).abs().max() <= 5e-6 * expected.abs().max()
         n = model.config.n_layers
         stacks = [f"encoder.layers.{i}.self_attention" for i in range(n)]
         for i in range(model.config.decoder.n_layers):

@@ -30,6 +30,8 @@ REFERENCE = {
     "max_position_embeddings": 12,
     "type_vocab_size": 3,
     "pad_token_id": 9,
+    "id2label": {"0": "no", "1": "perhaps", "2": "yes"},
+    "classifier_dropout": 0.3,
 }
 
 
@@ -66,8 +68,31 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
         max_len=12,
         n_token_types=3,
         pad_id=9,
+        labels=("no", "perhaps", "yes"),
+        classifier_dropout=0.3,
     )
     assert BertConfig.from_reference(REFERENCE | {"pad_token_id": None}).pad_id == 0
+    written = BertConfig.from_reference(REFERENCE).to_reference()
+    assert {name: written[name] for name in REFERENCE} == REFERENCE
+
+
+def test_labels_without_names_are_numbered():
+    entries = {name: value for name, value in REFERENCE.items() if name != "id2label"}
+    assert BertConfig.from_reference(entries).labels == ("LABEL_0", "LABEL_1")
+    three = BertConfig.from_reference(entries | {"num_labels": 3})
+    assert (three.n_labels, three.labels) == (3, ("LABEL_0", "LABEL_1", "LABEL_2"))
+
+
+def test_before_training_it_is_as_the_published_code_has_it():
+    bert = Bert(BertConfig(vocab_size=200, n_layers=1, pad_id=7))
+    for name, parameter in bert.named_parameters():
+        if name.endswith("norm.weight"):
+            assert (parameter == 1).all(), name
+        elif name.endswith("bias"):
+            assert (parameter == 0).all(), name
+        else:
+            assert abs(parameter.std().item() - 0.02) < 0.001, name
+    assert (bert.embeddings.token.weight[7] == 0).all()
 
 
 def test_the_embedding_is_the_normalised_sum_of_three(bert, device):
@@ -174,6 +199,8 @@ def test_the_packaged_weights_are_the_default(monkeypatch):
         ("pooler.dense.weight", None),
         ("cls.predictions.transform.LayerNorm.weight", None),
         ("bert.embeddings.position_ids", None),
+        ("classifier.weight", None),
+        ("qa_outputs.bias", None),
     ],
 )
 def test_names_are_translated(reference, ours):
@@ -273,8 +300,24 @@ BAD_SIZES: dict[str, Any] = {
     "padding that is no word": ({"pad_id": 50}, ["pad_id=50", "vocab_size=50", "0 to 49"]),
     "negative padding": ({"pad_id": -1}, ["pad_id=-1", "0 to 49"]),
     "heads": ({"n_heads": 5}, ["d_model=16", "n_heads=5"]),
+    "no labels": ({"labels": ()}, ["labels=()", "one name or more"]),
+    "a label twice": ({"labels": ("a", "b", "a")}, ["labels=('a', 'b', 'a')", "each once"]),
+    "all dropped before the classifier": (
+        {"classifier_dropout": 1.0},
+        ["classifier_dropout=1.0", "less than 1"],
+    ),
 }
-BAD_ENTRIES = {
+UNKNOWN_TO_THE_REFERENCE: dict[str, Any] = {
+    "pre-norm": ({"norm_first": True}, ["norm_first=True", "norm_first=False"]),
+    "root mean squares": ({"norm": "rms"}, ["norm='rms'", "norm='layer'"]),
+    "a gate": ({"gated": True}, ["gated=True", "gated=False"]),
+    "no biases": ({"bias": False}, ["bias=False", "bias=True"]),
+    "shared keys and values": ({"n_kv_heads": 2}, ["n_kv_heads=2", "n_kv_heads=None"]),
+    "heads of another width": ({"d_k": 5}, ["d_k=5", "d_k=None"]),
+    "another scale": ({"scale": 1.0}, ["scale=1.0", "scale=None"]),
+    "layers that differ in their heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
+}
+BAD_ENTRIES: dict[str, Any] = {
     "another model": ({"model_type": "gpt2"}, ["model_type='gpt2'", "'bert'"]),
     "relative positions": (
         {"position_embedding_type": "relative_key"},
@@ -284,8 +327,13 @@ BAD_ENTRIES = {
     "cross-attention": ({"add_cross_attention": True}, ["add_cross_attention=True", "False"]),
     "another activation": ({"hidden_act": "mish"}, ["'mish'", "'gelu', 'gelu_new'"]),
     "heads that do not divide": ({"num_attention_heads": 3}, ["d_model=16", "n_heads=3"]),
+    "a width in words": ({"hidden_size": "16"}, ["hidden_size='16'", "int"]),
+    "half a layer": ({"num_hidden_layers": 1.5}, ["num_hidden_layers=1.5", "int"]),
+    "labels from 1 on": ({"id2label": {"1": "a", "2": "b"}}, ["{'1': 'a', '2': 'b'}", "from 0"]),
+    "labels without numbers": ({"id2label": ["a", "b"]}, ["['a', 'b']", "from 0 on"]),
+    "labels numbered in words": ({"id2label": {"one": "a"}}, ["{'one': 'a'}", "from 0 on"]),
 }
-CASES = BAD_CALLS | {
+CASES: dict[str, Any] = BAD_CALLS | {
     f"size: {name}": (lambda sizes=sizes: BertConfig(**(SIZES | sizes)), ValueError, says)
     for name, (sizes, says) in BAD_SIZES.items()
 }
@@ -298,6 +346,15 @@ CASES |= {
     for name, (entries, says) in BAD_ENTRIES.items()
 }
 
+CASES |= {
+    f"unknown to the reference: {name}": (
+        lambda sizes=sizes: BertConfig(**(SIZES | sizes)).to_reference(),
+        ValueError,
+        says,
+    )
+    for name, (sizes, says) in UNKNOWN_TO_THE_REFERENCE.items()
+}
+
 
 @pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(("attempt", "error", "says"), CASES.values(), ids=CASES)
@@ -308,7 +365,10 @@ def test_refused_with_both_values(attempt, error, says):
         assert part in str(caught.value)
 
 
-@pytest.mark.parametrize("missing", sorted(REFERENCE.keys() - {"model_type", "pad_token_id"}))
+OPTIONAL = {"model_type", "pad_token_id", "id2label", "classifier_dropout"}
+
+
+@pytest.mark.parametrize("missing", sorted(REFERENCE.keys() - OPTIONAL))
 def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
     entries = {name: value for name, value in REFERENCE.items() if name != missing}
     with pytest.raises(ValueError, match=f"config.json has no '{missing}', which a BERT needs"):

@@ -35,7 +35,7 @@ class BertWithHead(Pretrained):
     architectures : tuple of str
         The reference's classes whose head this is; the first has the same layout.
     task : str
-        Prefix of the parameters that fit one task alone.
+        What the reference's parameters begin with that are for one task alone.
 
     Notes
     -----
@@ -60,8 +60,7 @@ class BertWithHead(Pretrained):
     ) -> Head:
         """Put a head that is yet to be trained on a trained encoder.
 
-        Of a head that the source has, what fits every task is kept: a classifier of texts keeps
-        the pooler.
+        It begins anew where the source has one too, but for the pooler, which fits every task.
 
         Parameters
         ----------

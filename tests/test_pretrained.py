@@ -1,0 +1,508 @@
+"""Models and their files: what is written, what is read, and what a Transformer's own hold."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+import torch
+from huggingface_hub.errors import GatedRepoError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from glassbox import pretrained, weights
+from glassbox.models import T5, Bert, BertConfig, Marian, T5Config
+from glassbox.pretrained import (
+    Pretrained,
+    check_entries,
+    check_representable,
+    our_activation,
+    read_entry,
+    read_number,
+    reference_activation,
+    unite,
+)
+from glassbox.transformer import Transformer, TransformerConfig
+
+SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "vocab_size": 40}
+KINDS: dict[str, dict[str, Any]] = {
+    "the paper's": {},
+    "sines before cosines": {"concatenated": True},
+    "learned positions": {"positions": "learned", "max_len": 20},
+    "relative positions": {"positions": "relative"},
+    "rotary positions": {"positions": "rotary"},
+    "ALiBi": {"positions": "alibi"},
+    "no positions": {"positions": "none"},
+    "pre-norm": {"norm_first": True},
+    "root mean squares and a gate": {"norm": "rms", "gated": True, "activation": "silu"},
+    "a second vocabulary": {"target_vocab_size": 30},
+    "a projection of its own": {"tie_embeddings": False, "output_bias": True},
+    "fewer layers that write": {"n_decoder_layers": 1},
+    "layers that differ in their heads": {"n_heads": (2, 4)},
+    "shared keys and values": {"n_kv_heads": 1, "bias": False},
+}
+
+
+def make(**sizes: Any) -> Transformer:
+    model = Transformer(TransformerConfig(**SIZES | sizes))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_()
+    return model.eval()
+
+
+def run(model: Transformer) -> torch.Tensor:
+    ids = torch.arange(3, 13).expand(2, -1)
+    return model(ids, ids[:, :6])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A folder with a small Transformer in it."""
+    make().save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_transformer_of_any_kind_comes_back_as_it_was(kind, tmp_path):
+    model = make(**kind)
+    model.save_pretrained(tmp_path)
+    loaded = Transformer.from_pretrained(tmp_path)
+    assert loaded.config == model.config
+    assert not loaded.training
+    assert torch.equal(run(loaded), run(model))
+    loaded.save_pretrained(tmp_path / "again")
+    for file in ("config.json", "model.safetensors"):
+        assert (tmp_path / "again" / file).read_bytes() == (tmp_path / file).read_bytes()
+
+
+def test_a_transformer_s_files_have_this_package_s_names(saved):
+    entries = json.loads((saved / "config.json").read_text())
+    assert entries["model_type"] == "glassbox-transformer"
+    assert (entries["d_model"], entries["positions"]) == (16, "sinusoidal")
+    assert "encoder.layers.0.self_attention.query.weight" in load_file(saved / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ({}, {"source_embedding.weight"}),
+        ({"target_vocab_size": 30}, {"source_embedding.weight", "target_embedding.weight"}),
+        ({"tie_embeddings": False}, {"source_embedding.weight", "output.weight"}),
+    ],
+)
+def test_what_is_tied_is_written_once_and_tied_again_when_read(kind, names, tmp_path):
+    make(**kind).save_pretrained(tmp_path)
+    written = load_file(tmp_path / "model.safetensors")
+    tables = ("source_embedding", "target_embedding", "output")
+    assert {name for name in written if name.startswith(tables)} == names
+    loaded = Transformer.from_pretrained(tmp_path)
+    shared = loaded.target_embedding.weight is loaded.source_embedding.weight
+    assert shared == ("target_vocab_size" not in kind)
+    assert (loaded.output.weight is loaded.target_embedding.weight) == (
+        "output.weight" not in names
+    )
+
+
+def test_a_model_of_ours_is_copied(saved):
+    model = Transformer.from_pretrained(saved)
+    copied = Transformer.from_pretrained(model)
+    assert torch.equal(run(copied), run(model))
+    with torch.no_grad():
+        copied.source_embedding.weight.zero_()
+    assert model.source_embedding.weight.abs().max() > 0
+
+
+def test_loading_draws_no_random_numbers_and_takes_no_memory_twice(saved):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    model = Transformer.from_pretrained(saved)
+    assert torch.equal(torch.rand(3), expected)
+    for name, parameter in model.named_parameters():
+        assert parameter.is_contiguous(), name
+        assert parameter.requires_grad, name
+        assert parameter.device.type == "cpu", name
+        assert parameter.untyped_storage().nbytes() == parameter.nbytes, name
+
+
+def test_a_loaded_model_lives_on_when_its_file_changes(saved):
+    model = Transformer.from_pretrained(saved)
+    before = run(model)
+    file = saved / "model.safetensors"
+    with file.open("r+b") as stream:
+        stream.seek(2000)
+        stream.write(b"\xff" * (file.stat().st_size - 2000))
+    assert torch.equal(run(model), before)
+    model.save_pretrained(saved)  # over the file it came from
+    assert torch.equal(run(Transformer.from_pretrained(saved)), before)
+
+
+def test_inside_another_device_s_block_it_loads_on_the_cpu(saved):
+    with torch.device("meta"):
+        model = Transformer.from_pretrained(saved)
+    assert {x.device.type for x in model.parameters()} == {"cpu"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_every_precision_is_kept_in_files(dtype, tmp_path):
+    model = make().to(dtype)
+    model.save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["dtype"] == str(dtype)[6:]
+    loaded = Transformer.from_pretrained(tmp_path)
+    assert {x.dtype for x in loaded.parameters()} == {dtype}
+
+
+def split(folder: Path, n_files: int = 3) -> Path:
+    """Divide a model's file as large models are divided, with an index."""
+    whole = folder / "model.safetensors"
+    tensors = load_file(whole)
+    whole.unlink()
+    index: dict[str, str] = {}
+    for i in range(n_files):
+        file = f"model-{i + 1:05}-of-{n_files:05}.safetensors"
+        part = {name: x for k, (name, x) in enumerate(tensors.items()) if k % n_files == i}
+        save_file(part, folder / file)
+        index |= dict.fromkeys(part, file)
+    written = json.dumps({"metadata": {}, "weight_map": index})
+    (folder / "model.safetensors.index.json").write_text(written)
+    return folder
+
+
+def test_a_model_in_several_files_is_read_whole(saved):
+    expected = run(Transformer.from_pretrained(saved))
+    assert torch.equal(run(Transformer.from_pretrained(split(saved))), expected)
+
+
+def test_the_reference_s_own_division_is_read(tmp_path):
+    from transformers import T5Config as ReferenceConfig
+    from transformers import T5ForConditionalGeneration
+
+    sizes: dict[str, Any] = {"d_model": 16, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
+    reference = T5ForConditionalGeneration(ReferenceConfig(vocab_size=40, **sizes)).eval()
+    reference.save_pretrained(tmp_path, max_shard_size="3KB")
+    assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
+    ids = torch.randint(40, (2, 5))
+    expected = reference(input_ids=ids, decoder_input_ids=ids).logits
+    torch.testing.assert_close(T5.from_pretrained(tmp_path)(ids, ids), expected, atol=1e-5, rtol=0)
+
+
+def test_what_is_written_over_a_divided_model_takes_its_place(saved):
+    split(saved)
+    other = make()
+    other.save_pretrained(saved)
+    assert not (saved / "model.safetensors.index.json").exists()
+    assert torch.equal(run(Transformer.from_pretrained(saved)), run(other))
+
+
+def test_a_write_that_fails_leaves_what_was_there(saved, monkeypatch):
+    before = {file.name: file.read_bytes() for file in saved.iterdir()}
+
+    def full(*_args: Any, **_options: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(weights, "save_file", full)
+    with pytest.raises(OSError, match="no space left"):
+        make().save_pretrained(saved)
+    assert {file.name: file.read_bytes() for file in saved.iterdir()} == before
+
+
+def test_folders_are_made_and_both_files_may_be_read_by_whoever_may_read_others(tmp_path):
+    folder = tmp_path / "new" / "model"
+    before = os.umask(0o022)
+    try:
+        make().save_pretrained(folder)
+    finally:
+        os.umask(before)
+    assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors"]
+    for file in folder.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o644, file.name
+
+
+def test_home_is_understood(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    make().save_pretrained("~/mine")
+    assert (tmp_path / "mine" / "model.safetensors").is_file()
+
+
+def test_a_parameter_with_two_names_is_found_without_being_told():
+    class Tied(Pretrained):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second, self.other = (nn.Linear(3, 3) for _ in range(3))
+            self.second.weight = self.first.weight
+
+    one = torch.ones(3, 3)
+    assert Tied().tied({"first.weight": one}) == {"second.weight": one}
+    assert Tied().tied({"other.weight": one}) == {}
+
+
+def test_numbers_in_names_are_carried_over():
+    names = {"h.{}.a.{}.b": "layers.{}.part.{}.c", "h.0.d": "special", "h.{}.d": "layers.{}.d"}
+    assert pretrained._rename("h.12.a.3.b.weight", names) == "layers.12.part.3.c.weight"
+    assert pretrained._rename("h.0.d.bias", names) == "special.bias"
+    assert pretrained._rename("h.1.d.bias", names) == "layers.1.d.bias"
+    for name in ("h.x.a.3.b.weight", "g.h.1.d.bias", "h.1.d.e.bias", "h-1.d.bias"):
+        with pytest.raises(KeyError):
+            pretrained._rename(name, names)
+
+
+def test_a_parameter_of_several_names_keeps_one():
+    a, b = torch.ones(2), torch.ones(2)
+    assert set(unite({"x": a, "y": b, "z": b}, "x", "y", "w")) == {"x", "z"}
+    assert set(unite({"y": b}, "x", "y")) == {"x"}
+    assert unite({}, "x", "y") == {}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("gelu", "gelu"),
+        ("gelu_new", "gelu_tanh"),
+        ("gelu_pytorch_tanh", "gelu_tanh"),
+        ("swish", "silu"),
+        ("silu", "silu"),
+        ("relu", "relu"),
+    ],
+)
+def test_activations_have_their_words(theirs, ours):
+    assert our_activation(theirs) == ours
+    assert our_activation(reference_activation(ours)) == ours
+
+
+def damage(folder: Path, **entries: Any) -> Path:
+    described = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(described | entries))
+    return folder
+
+
+def index(folder: Path, content: Any) -> Path:
+    split(folder)
+    (folder / "model.safetensors.index.json").write_text(json.dumps(content))
+    return folder
+
+
+def without_last_part(folder: Path) -> Path:
+    (split(folder) / "model-00003-of-00003.safetensors").unlink()
+    return folder
+
+
+def cut_last_part(folder: Path) -> Path:
+    file = split(folder) / "model-00003-of-00003.safetensors"
+    file.write_bytes(file.read_bytes()[:-5])
+    return folder
+
+
+def with_tensor(folder: Path, name: str, tensor: torch.Tensor) -> Path:
+    file = folder / "model.safetensors"
+    save_file(load_file(file) | {name: tensor}, file)
+    return folder
+
+
+# What is done to a saved Transformer before it is read, the error, what its message must hold.
+BAD_FILES: dict[str, Any] = {
+    "another model's configuration": (
+        lambda folder: damage(folder, model_type="t5"),
+        ValueError,
+        ["model_type='t5'", "'glassbox-transformer'"],
+    ),
+    "a field that is none": (
+        lambda folder: damage(folder, n_heds=3),
+        ValueError,
+        ["['n_heds']", "TransformerConfig", "no such fields"],
+    ),
+    "a width in words": (lambda folder: damage(folder, d_ff="wide"), ValueError, ["config.json"]),
+    "a width that does not divide": (
+        lambda folder: damage(folder, n_heads=3),
+        ValueError,
+        ["d_model=16", "n_heads=3"],
+    ),
+    "a width that the weights have not": (
+        lambda folder: damage(folder, d_ff=25),
+        ValueError,
+        ["expand.weight", "[24, 16]", "[25, 16]"],
+    ),
+    "more layers than there are weights for": (
+        lambda folder: damage(folder, n_layers=3),
+        ValueError,
+        ["Missing", "encoder.layers.2.self_attention.query.weight"],
+    ),
+    "a tensor too many": (
+        lambda folder: with_tensor(folder, "extra.weight", torch.ones(1)),
+        ValueError,
+        ["Unexpected", "extra.weight"],
+    ),
+    "a tensor of another shape": (
+        lambda folder: with_tensor(folder, "source_embedding.weight", torch.ones(39, 16)),
+        ValueError,
+        ["source_embedding.weight", "[39, 16]", "[40, 16]"],
+    ),
+    "a part that is missing": (
+        without_last_part,
+        FileNotFoundError,
+        ["lacks model-00003-of-00003.safetensors", "model.safetensors.index.json"],
+    ),
+    "a part that is cut off": (
+        cut_last_part,
+        ValueError,
+        ["model-00003-of-00003.safetensors", "cut off"],
+    ),
+    "an index of nothing": (
+        lambda folder: index(folder, {"weight_map": {}}),
+        ValueError,
+        ["no 'weight_map'", "the file of each tensor"],
+    ),
+    "an index without a map": (
+        lambda folder: index(folder, {"metadata": {}}),
+        ValueError,
+        ["no 'weight_map'"],
+    ),
+    "an index that is a list": (lambda folder: index(folder, []), ValueError, ["holds a list"]),
+    "an index of pickles": (
+        lambda folder: index(folder, {"weight_map": {"a": "pytorch_model.bin"}}),
+        ValueError,
+        ["'pytorch_model.bin'", "expected safetensors in the same folder"],
+    ),
+    "an index that leaves the folder": (
+        lambda folder: index(folder, {"weight_map": {"a": "../other.safetensors"}}),
+        ValueError,
+        ["'../other.safetensors'", "same folder"],
+    ),
+    "an index of numbers": (
+        lambda folder: index(folder, {"weight_map": {"a": 3, "b": [1]}}),
+        ValueError,
+        ["names 3", "expected safetensors"],
+    ),
+}
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(("attempt", "error", "says"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_folder_that_is_damaged_is_refused(attempt, error, says, saved):
+    folder = attempt(saved)
+    with pytest.raises(error) as caught:
+        Transformer.from_pretrained(folder)
+    for part in says:
+        assert part in str(caught.value)
+
+
+def a_file(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_text("")
+    return tmp_path / "file"
+
+
+def in_a_file(tmp_path: Path) -> None:
+    os.chdir(a_file(tmp_path).parent)
+    Transformer.from_pretrained("file")
+
+
+BAD_CALLS: dict[str, Any] = {
+    "no name": (
+        lambda _: Transformer.from_pretrained(),
+        ValueError,
+        ["which Transformer?", "hub", "folder"],
+    ),
+    "a file to read": (
+        lambda tmp_path: Transformer.from_pretrained(a_file(tmp_path)),
+        FileNotFoundError,
+        ["no folder", "file"],
+    ),
+    "a file here, which is no name on the hub": (
+        in_a_file,
+        FileNotFoundError,
+        ["no folder 'file'"],
+    ),
+    "a file to write to": (
+        lambda tmp_path: make().save_pretrained(a_file(tmp_path)),
+        FileExistsError,
+        ["is a file", "expected a folder"],
+    ),
+    "a module without a configuration": (
+        lambda _: Bert.from_pretrained(nn.Linear(2, 2)),
+        ValueError,
+        ["this Linear has no configuration"],
+    ),
+    "a model of ours of another kind": (
+        lambda _: Bert.from_pretrained(T5(T5Config(16, 2, 1, 24, vocab_size=40))),
+        ValueError,
+        ["model_type='t5'", "'bert'"],
+    ),
+    "a model that the reference has not": (
+        lambda tmp_path: Bert(BertConfig(**SIZES, norm_first=True)).save_pretrained(tmp_path),
+        ValueError,
+        ["norm_first=True", "norm_first=False"],
+    ),
+    "the packaged model as a translator": (
+        lambda _: Marian.from_pretrained("minilm"),
+        ValueError,
+        ["model_type='bert'", "'marian'"],
+    ),
+    "an entry that is missing": (
+        lambda _: read_entry({"a": 1}, "b", "BERT"),
+        ValueError,
+        ["config.json has no 'b'", "BERT"],
+    ),
+    "truth for a number": (
+        lambda _: read_number({"a": True}, "a"),
+        ValueError,
+        ["a=True", "int"],
+    ),
+    "a fraction for a whole number": (
+        lambda _: read_number({"a": 1.5}, "a"),
+        ValueError,
+        ["a=1.5", "int"],
+    ),
+    "a word for a fraction": (
+        lambda _: read_number({"a": "1"}, "a", float),
+        ValueError,
+        ["a='1'", "float"],
+    ),
+    "another entry": (
+        lambda _: check_entries({"a": 1}, {"a": 2, "b": 3}),
+        ValueError,
+        ["a=1", "reads 2"],
+    ),
+    "a field that cannot be said": (
+        lambda _: check_representable(BertConfig(**SIZES, bias=False), ["bias"]),
+        ValueError,
+        ["bias=False", "bias=True"],
+    ),
+    "two numbers for one parameter": (
+        lambda _: unite({"x": torch.ones(2), "y": torch.zeros(2)}, "x", "y"),
+        ValueError,
+        ["x and y differ"],
+    ),
+    "an unknown activation": (
+        lambda _: our_activation("mish"),
+        ValueError,
+        ["'mish'", "'gelu', 'gelu_new'"],
+    ),
+}
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(("attempt", "error", "says"), BAD_CALLS.values(), ids=BAD_CALLS)
+def test_refused_with_both_values(attempt, error, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # and back, whatever the attempt does
+    with pytest.raises(error) as caught:
+        attempt(tmp_path)
+    for part in says:
+        assert part in str(caught.value)
+
+
+def test_a_model_that_the_reference_has_not_leaves_no_folder(tmp_path):
+    with pytest.raises(ValueError, match="bias=False"):
+        Bert(BertConfig(**SIZES, bias=False)).save_pretrained(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_that_must_be_asked_for_is_said_so(monkeypatch):
+    def refuse(*_args: Any, **_options: Any) -> None:
+        raise GatedRepoError("ask first", response=Mock())
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refuse)
+    with pytest.raises(PermissionError, match=r"'some/model'.*licence.*hf auth login"):
+        T5.from_pretrained("some/model")
