@@ -170,11 +170,11 @@ def test_a_scale_of_one_leaves_the_products_as_they_are():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 @pytest.mark.parametrize("biased", [False, True], ids=["no bias", "bias"])
 def test_in_every_dtype_an_empty_row_is_zeros_without_a_gradient(dtype, biased, device):
-    inputs = qkv(dtype=dtype, device=device, requires_grad=True)
+    query, key, value = inputs = qkv(dtype=dtype, device=device, requires_grad=True)
     mask = torch.ones(2, 1, 5, 5, dtype=torch.bool, device=device)
     mask[0, :, 3], mask[1] = False, False
     bias = torch.randn(5, 5, device=device) if biased else None  # single precision, as ALiBi's
-    context, weights = scaled_dot_product_attention(*inputs, mask, bias=bias)
+    context, weights = scaled_dot_product_attention(query, key, value, mask, bias=bias)
     for result in (context, weights):
         assert result.dtype == dtype
         assert (result[0, :, 3] == 0).all()
