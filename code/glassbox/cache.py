@@ -143,6 +143,10 @@ class LayerCache:
     cross_attention : KeyValueCache
         Filled from the memory in the first step, and constant from then on; stays empty in a
         model without an encoder.
+
+    Notes
+    -----
+    Chapter 10.
     """
 
     def __init__(self, max_len: int) -> None:

@@ -83,7 +83,26 @@ def fused_attention(
 def allowed_past(
     mask: Tensor | None, q_len: int, k_len: int, device: torch.device
 ) -> Tensor | None:
-    """Return ``mask`` and :func:`~glassbox.masks.causal_mask` in one, where there is a future."""
+    """Return ``mask`` and :func:`~glassbox.masks.causal_mask` in one, where there is a future.
+
+    Parameters
+    ----------
+    mask : Tensor or None
+        Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
+    q_len, k_len : int
+        Number of queries, which are the last positions, and of keys.
+    device : torch.device
+        Where to make the mask.
+
+    Returns
+    -------
+    Tensor or None
+        ``mask`` itself if there is one query, since the last position sees all others.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.2.3. Chapter 4, equation ``eq-causal-mask``.
+    """
     if q_len == 1:
         return mask  # the last position sees all others
     past = causal_mask(q_len, k_len, device=device)

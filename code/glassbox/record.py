@@ -1,4 +1,4 @@
-"""Look inside any model: the tensors of one forward pass, by name."""
+"""Look inside any model: the tensors of one forward pass, by name (chapter 4)."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -47,6 +47,7 @@ class AttentionRecord:
 
     @property
     def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
+        """``(batch, heads, q_len, k_len)``, before mask and softmax."""
         # The same function of the same tensors as in the forward pass, so the same numbers.
         scores = dot_product_scores(self.query, self.key, self.scale)
         return scores if self.bias is None else scores + self.bias.to(scores.dtype)
@@ -66,6 +67,10 @@ class Tape(Mapping[str, AttentionRecord]):
     outputs : dict of str to Tensor
         The last output of every submodule that returned a tensor, by the submodule's name; the
         model itself has the empty name.
+
+    Notes
+    -----
+    Chapter 4.
     """
 
     def __init__(self) -> None:
@@ -111,6 +116,10 @@ def record(model: nn.Module) -> Iterator[Tape]:
     ------
     ValueError
         If ``model`` has no :class:`~glassbox.multi_head_attention.MultiHeadAttention` inside.
+
+    Notes
+    -----
+    Chapter 4.
 
     Examples
     --------

@@ -81,12 +81,12 @@ class TransformerConfig(StackConfig):
 
     @classmethod
     def base(cls, **changes: Any) -> "TransformerConfig":
-        """Return the paper's base model, with these fields changed."""
+        """Return the paper's base model, with the fields in ``changes`` changed."""
         return cls(**changes)
 
     @classmethod
     def big(cls, **changes: Any) -> "TransformerConfig":
-        """Return the paper's big model, with these fields changed."""
+        """Return the paper's big model, with the fields in ``changes`` changed."""
         sizes = {"d_model": 1024, "n_heads": 16, "d_ff": 4096, "dropout": 0.3}
         return cls(**(sizes | changes))
 
@@ -188,7 +188,7 @@ class TokenEmbedding(nn.Embedding):
         nn.init.normal_(self.weight, std=d_model**-0.5)
 
     def forward(self, token_ids: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape d_model"]:
-        """Look the ids, of any shape, up: ``(..., d_model)``."""
+        """Look up ``token_ids`` of any shape: ``(..., d_model)``."""
         return super().forward(token_ids) * self.scale
 
 
@@ -391,7 +391,7 @@ class Transformer(Pretrained):
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
-        """Project vectors to one number for each word: ``(batch, length, vocab)``."""
+        """Project ``hidden`` vectors to one number for each word: ``(batch, length, vocab)``."""
         return self.output(hidden)
 
     def new_cache(self, max_len: int) -> Cache:
@@ -460,6 +460,10 @@ def count_tokens(
     -------
     new, seen : Tensor
         Integers, ``(length,)`` and ``(k_len,)``; ``new`` is the end of ``seen``.
+
+    Notes
+    -----
+    Chapter 10.
     """
     start = 0 if cache is None else cache.length
     seen = torch.arange(start + token_ids.size(1), device=token_ids.device)

@@ -52,6 +52,11 @@ class Exercise:
         Whether gradients must be right too.
     tolerance : float
         Relative and absolute.
+
+    Raises
+    ------
+    ValueError
+        If there is one of that name.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Exercise:
         EXERCISES[self.name] = self
 
     def hidden_cases(self) -> list[Case]:
+        """Return the cases that are tried, the same ones every time."""
         return list(self.cases(partial(torch.randn, generator=torch.Generator().manual_seed(0))))
 
 

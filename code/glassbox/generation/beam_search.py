@@ -97,6 +97,10 @@ def keep_running(
     -------
     Candidates
         ``(batch, n)``.
+
+    Notes
+    -----
+    Chapter 10.
     """
     scores, keep = candidates.scores.masked_fill(ends, -math.inf).topk(n)
     return Candidates(scores, candidates.beams.gather(1, keep), candidates.tokens.gather(1, keep))
@@ -116,6 +120,10 @@ def keep_ended(ended: Beams, new: Beams, fill_id: int = 0) -> Beams:
     -------
     Beams
         ``(batch, beams)``, the best first.
+
+    Notes
+    -----
+    Chapter 10.
     """
     longer = new.token_ids.size(-1) - ended.token_ids.size(-1)
     ended = ended._replace(token_ids=F.pad(ended.token_ids, (0, longer), value=fill_id))

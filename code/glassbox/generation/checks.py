@@ -1,4 +1,4 @@
-"""What generation refuses, and in which words."""
+"""What generation refuses, and in which words (chapter 10)."""
 
 import math
 from collections.abc import Sequence

@@ -111,7 +111,7 @@ class RunningBatch:
         return None if self._mask is None else self._mask[:, 0, 0, : self.length]
 
     def append(self, token_ids: Int[Tensor, "batch new"]) -> None:
-        """Write tokens behind the others, ``(batch, new)``; the model has not read them yet.
+        """Write ``token_ids``, ``(batch, new)``, behind the others; the model reads them later.
 
         Raises
         ------

@@ -13,10 +13,15 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Whatever turns ids into text: a tokenizer of this package, or of ``tokenizers``."""
+    """Whatever turns ids into text: a tokenizer of this package, or of ``tokenizers``.
+
+    Notes
+    -----
+    Chapter 10.
+    """
 
     def decode(self, ids: list[int], /) -> str:
-        """Return the text of these tokens."""
+        """Return the text of the tokens with these ``ids``."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Look inside the reference library's BERT, with the same words as inside ours."""
+"""Look inside the reference library's BERT, with the same words as inside ours (chapter 4)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

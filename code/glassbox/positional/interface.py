@@ -1,4 +1,4 @@
-"""What every way of telling positions has in common, and which positions are refused."""
+"""What every way of telling positions has in common, and which are refused (chapter 6)."""
 
 from typing import NamedTuple
 

@@ -52,7 +52,26 @@ def half_to_interleaved(
 ) -> Shaped[Tensor, "..."]:
     """Move the pairs along an axis from half a width apart to side by side.
 
-    The inverse of :func:`interleaved_to_half`, with the same parameters and errors.
+    The inverse of :func:`interleaved_to_half`.
+
+    Parameters
+    ----------
+    x, dim, n_heads
+        As for :func:`interleaved_to_half`.
+
+    Returns
+    -------
+    Tensor
+        Like ``x``, in another order along ``dim``.
+
+    Raises
+    ------
+    ValueError
+        If the axis does not divide into heads of whole pairs.
+
+    Notes
+    -----
+    Chapter 6.
     """
     dim %= x.dim()
     _check_heads_of_pairs(x, dim, n_heads)

@@ -16,7 +16,17 @@ Part = TypeVar("Part", "Option", "Question")
 
 @dataclass(frozen=True)
 class Option:
-    """An answer to choose, and what there is to learn from choosing it."""
+    """An answer to choose, and what there is to learn from choosing it.
+
+    Parameters
+    ----------
+    text : str
+        The answer.
+    why : str
+        What is shown once it is chosen.
+    right : bool, optional
+        Whether it is the right one.
+    """
 
     text: str
     why: str
@@ -25,7 +35,17 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question and its options, of which exactly one is right."""
+    """A question and its options, of which exactly one is right.
+
+    Parameters
+    ----------
+    id : str
+        Names the question in the page.
+    text : str
+        The question.
+    option : tuple of Option
+        Three to five.
+    """
 
     id: str
     text: str

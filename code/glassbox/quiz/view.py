@@ -13,7 +13,15 @@ _inline = MarkdownIt("zero").enable(["backticks", "emphasis", "escape"]).renderI
 
 @dataclass(frozen=True)
 class Quiz:
-    """Questions of a chapter by their numbers; shows itself as HTML or, elsewhere, as text."""
+    """Questions of a chapter by their numbers; shows itself as HTML or, elsewhere, as text.
+
+    Parameters
+    ----------
+    chapter : str
+        Such as ``"scaled_dot_product"``.
+    questions : dict of int to Question
+        The questions by the numbers they have in the chapter.
+    """
 
     chapter: str
     questions: dict[int, Question]

@@ -20,7 +20,9 @@ _TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
 def best_pair(
     symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]
 ) -> tuple[str, str] | None:
-    """Return the pair of neighbours that was learned first; ``None`` if none of them was.
+    """Return the pair of neighbours in ``symbols`` that was learned first, or ``None``.
+
+    The lower a pair's rank in ``ranks``, the earlier it was learned.
 
     Notes
     -----
@@ -73,6 +75,10 @@ def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[
         The word; a string is a sequence of its characters.
     ranks : mapping of tuple of str to int
         As for :func:`bpe_merges`.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
     """
     symbols = list(word)
     right = [*range(1, len(symbols)), -1]  # the neighbours of each symbol; -1 = none
@@ -169,6 +175,11 @@ class BPE(Tokenizer):
         min_frequency : int, optional
             Pairs that are rarer are not merged.
 
+        Returns
+        -------
+        BPE
+            A tokenizer with that vocabulary.
+
         Raises
         ------
         ValueError
@@ -261,6 +272,18 @@ class BPE(Tokenizer):
         add_prefix_space: bool = False,
     ) -> "BPE":
         """Read a ``vocab.json`` and a ``merges.txt``, whatever their names.
+
+        Parameters
+        ----------
+        vocabulary, merges : str or path
+            The two files.
+        special_tokens, pad_token, add_prefix_space
+            As for the class.
+
+        Returns
+        -------
+        BPE
+            The tokenizer that these files describe.
 
         Raises
         ------

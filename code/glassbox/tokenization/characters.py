@@ -1,4 +1,4 @@
-r"""What is a letter, a mark, a punctuation character: as the published tokenizers have it.
+r"""What is a letter, a mark, a punctuation character, as published tokenizers have it (chapter 2).
 
 Unicode grows every year, and a vocabulary does not: the reference library classifies characters
 by the tables it was built with, those of Unicode 8 for BERT and of Unicode 16 for GPT-2. To give

@@ -1,4 +1,4 @@
-"""Vocabularies in files, in the layouts of the reference library: read, checked and written."""
+"""Vocabularies in files, as the reference library has them: read, checked, written (chapter 2)."""
 
 import json
 import os
@@ -218,14 +218,17 @@ class TokenizerFile:
 
     @property
     def model(self) -> dict[str, Any]:
+        """The vocabulary, and what splits words into its tokens."""
         return self.content["model"]
 
     @property
     def pre_tokenizer(self) -> dict[str, Any]:
+        """What splits text into words; empty if nothing does."""
         return self.content.get("pre_tokenizer") or {}
 
     @property
     def normalizer(self) -> dict[str, Any]:
+        """What changes text first; empty if nothing does."""
         return self.content.get("normalizer") or {}
 
     @property
@@ -238,14 +241,23 @@ class TokenizerFile:
 
     @property
     def merges(self) -> list[Any]:
+        """The merges of a BPE, those learned first in front."""
         return self.model.get("merges") or []
 
     @property
     def added(self) -> list[dict[str, Any]]:
+        """Tokens that are found in raw text, by their ids."""
         return sorted(self.content.get("added_tokens") or [], key=lambda token: token["id"])
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
+        """The contents of :attr:`added`.
+
+        Raises
+        ------
+        ValueError
+            If one is found in another way than exactly as it stands.
+        """
         for token in self.added:
             for option in ("single_word", "lstrip", "rstrip"):
                 if token.get(option):

@@ -41,7 +41,7 @@ class Pieces:
         object.__setattr__(self, "unknown_score", min(self.scores.values()) - UNKNOWN_PENALTY)
 
     def edges(self, word: str) -> list[list[tuple[int, float]]]:
-        """Return, for each place but the last, where the pieces that begin there end.
+        """Return, for each place of ``word`` but the last, where the pieces that begin there end.
 
         A character that is no piece gets an edge too, with :attr:`unknown_score`, so that there is
         always a way.
@@ -149,6 +149,13 @@ def backward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
 def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], float]:
     """Return how probable each piece is at its place, over all segmentations.
 
+    Parameters
+    ----------
+    word : str
+        What to cut.
+    pieces : Pieces
+        What to cut it into.
+
     Returns
     -------
     dict of tuple of int to float
@@ -187,6 +194,11 @@ def sample(
     alpha : float, optional
         1 draws from the model; towards 0 all segmentations become equally likely, and above 1 the
         likeliest one wins.
+
+    Returns
+    -------
+    list of str
+        The pieces, which joined are the word.
 
     Raises
     ------

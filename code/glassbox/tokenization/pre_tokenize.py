@@ -78,6 +78,11 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     strip_accents : bool, optional
         Decompose characters and drop the marks; if left out, whenever ``lowercase`` is on.
 
+    Returns
+    -------
+    str
+        The cleaned text.
+
     Notes
     -----
     Devlin et al. (2019), in the code published with it. Chapter 2.
@@ -115,6 +120,11 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
     collapse : bool, optional
         Whether white space of any kind and number counts as one space, and counts for nothing at
         the ends, as T5 has it. If not, only single spaces are replaced and all others kept.
+
+    Returns
+    -------
+    list of str
+        The words, each with the ``▁`` that its space became.
 
     Notes
     -----

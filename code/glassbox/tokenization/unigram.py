@@ -109,6 +109,11 @@ class Unigram(Tokenizer):
         **options
             As for the class.
 
+        Returns
+        -------
+        Unigram
+            A tokenizer with that vocabulary.
+
         Raises
         ------
         ValueError
@@ -148,6 +153,11 @@ class Unigram(Tokenizer):
         alpha : float, optional
             As for :func:`~glassbox.tokenization.lattice.sample`; 0.1 is what the paper uses with
             all segmentations.
+
+        Returns
+        -------
+        list of str
+            The tokens.
 
         Raises
         ------

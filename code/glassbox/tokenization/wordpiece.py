@@ -134,6 +134,11 @@ class WordPiece(Tokenizer):
         min_frequency : int, optional
             Pairs that are rarer are not merged.
 
+        Returns
+        -------
+        WordPiece
+            A tokenizer with that vocabulary.
+
         Raises
         ------
         ValueError

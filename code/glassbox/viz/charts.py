@@ -34,6 +34,11 @@ def line_charts(
     log_x : bool
         Equal distances mean equal factors.
 
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
     Raises
     ------
     ValueError

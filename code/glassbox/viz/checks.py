@@ -11,7 +11,13 @@ from glassbox.viz.tokens import visible_all
 def token_texts(
     maps: AttentionMaps, tokens: Sequence[str], key_tokens: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return query and key tokens as they are shown, after a check of their number."""
+    """Return query and key tokens as they are shown, after a check of their number.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many tokens as weights.
+    """
     left = visible_all(tokens)
     right = left if key_tokens is None else visible_all(key_tokens)
     q_len, k_len = maps.weights.shape[2:]
@@ -29,7 +35,13 @@ def token_texts(
 
 
 def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
-    """Return the layers or heads asked for, or all, after a check that they exist."""
+    """Return the layers or heads asked for, or all, after a check that they exist.
+
+    Raises
+    ------
+    ValueError
+        If there is none, one twice, or one that does not exist.
+    """
     if given is None:
         return list(range(count))
     if isinstance(given, int):
@@ -41,7 +53,13 @@ def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[in
 
 
 def check_one(name: str, given: int, known: Sequence[int]) -> int:
-    """Return a layer or head number after a check that it is among those known."""
+    """Return a layer or head number after a check that it is among those known.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
     if given not in known:
         raise ValueError(
             f"there is no {name} {given}; the {name}s, counted from zero, are "

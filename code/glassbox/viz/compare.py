@@ -47,6 +47,11 @@ def compare_heads(
     names : pair of str
         What to call the two.
 
+    Returns
+    -------
+    View
+        A cell displays it.
+
     Raises
     ------
     ValueError

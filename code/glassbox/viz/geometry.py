@@ -33,6 +33,7 @@ class Drawing:
     legend: bool = False
 
     def as_data(self) -> list[float]:
+        """Return what the scripts of a frame need to know."""
         return [self.width, self.height, self.smallest, self.largest, self.top]
 
 

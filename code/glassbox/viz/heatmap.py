@@ -118,6 +118,11 @@ def attention_maps(
     columns : int
         Maps beside one another.
 
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
     Raises
     ------
     ValueError

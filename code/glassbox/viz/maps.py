@@ -32,10 +32,12 @@ class AttentionMaps:
 
     @property
     def n_layers(self) -> int:
+        """Number of layers."""
         return int(self.weights.shape[0])
 
     @property
     def n_heads(self) -> int:
+        """Number of heads in each layer."""
         return int(self.weights.shape[1])
 
     @property

@@ -20,6 +20,7 @@ _SHADE = 0.6  # the deepest shade of a cell; dark text on white and light text o
 
 
 def table_summary(layer: int, head: int) -> str:
+    """Return what the fold says that a table is in."""
     return f"The weights of layer {layer}, head {head} as a table"
 
 

@@ -93,8 +93,22 @@ def model_view(
 ) -> View:
     """Draw all heads of all layers as thumbnails, each of which opens on a click.
 
-    Parameters and errors are those of :func:`head_view`; ``layers`` and ``heads`` say which rows
-    and columns to draw.
+    Parameters
+    ----------
+    attention, tokens, key_tokens, title
+        As for :func:`head_view`.
+    layers, heads : sequence of int, optional
+        Which rows and columns to draw; all if left out.
+
+    Returns
+    -------
+    View
+        A cell displays it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for :func:`head_view`.
     """
     maps = gather(attention)
     left, right = token_texts(maps, tokens, key_tokens)
@@ -146,6 +160,11 @@ def neuron_view(
     expanded : bool
         Show queries, keys and their product at first, and not only tokens and lines.
 
+    Returns
+    -------
+    View
+        A cell displays it.
+
     Raises
     ------
     ValueError
@@ -182,6 +201,7 @@ def neuron_view(
 def shared_data(
     left: list[str], right: list[str], layers: list[int], drawing: geometry.Drawing
 ) -> dict[str, Any]:
+    """Return what the scripts of every view read: tokens, layers, sizes."""
     return {
         "left": left,
         "right": right,
