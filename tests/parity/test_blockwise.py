@@ -136,6 +136,6 @@ def test_half_precision_is_added_up_in_single_and_rounded_once(dtype, device):
     exact, _ = scaled_dot_product_attention(query.double(), key.double(), value.double())
     context = blockwise_attention(query, key, value, block_size=32)
     # Each is the exact value rounded; only where that lies between two it may be the other.
-    rounded = exact.to(dtype).double()
-    assert (context.double() == rounded).float().mean() > 0.99
-    torch.testing.assert_close(context.double(), rounded, atol=1e-6, rtol=torch.finfo(dtype).eps)
+    rounded = exact.to(dtype)
+    assert (context == rounded).float().mean() > 0.99
+    torch.testing.assert_close(context, rounded, atol=1e-6, rtol=torch.finfo(dtype).eps)
