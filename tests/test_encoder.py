@@ -10,13 +10,21 @@ from glassbox import causal_mask, padding_mask
 from glassbox.config import StackConfig
 from glassbox.layers import EncoderLayer
 from glassbox.stacks import Encoder
+from tests.machines import KINDS, all_gradients, assert_near, randomize, stack_of
 
+KIND = pytest.mark.parametrize("kind", KINDS)
 SMALL = StackConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32)
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 
 def small(norm_first=False, dropout=0.1):
     return Encoder(StackConfig(16, 4, 3, 32, dropout=dropout, norm_first=norm_first))
+
+
+def of_kind(kind, device):
+    encoder = Encoder(stack_of(kind)).to(device)
+    randomize(encoder)
+    return encoder.eval()
 
 
 def test_the_defaults_are_the_paper_s_base_model():
@@ -78,27 +86,51 @@ def test_changing_the_future_changes_nothing_before_it(norm_first, train, device
     assert not torch.isclose(outputs[0][:, 4:], outputs[1][:, 4:]).any()
 
 
-@NORMS
-def test_padding_changes_nothing(norm_first, device):
-    encoder = small(norm_first).to(device).eval()
-    x = torch.randn(2, 8, 16, device=device)
-    ids = torch.tensor([[1] * 8, [1] * 5 + [0] * 3], device=device)
-    out = encoder(x, padding_mask(ids, pad_id=0))
-    torch.testing.assert_close(out[1:, :5], encoder(x[1:, :5]), atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(out[:1], encoder(x[:1]), atol=1e-6, rtol=1e-5)
+@KIND
+def test_padding_changes_nothing_on_either_side(kind, device):
+    encoder, x = of_kind(kind, device), torch.randn(3, 8, 16, device=device)
+    ids = torch.tensor([[1] * 8, [1] * 5 + [0] * 3, [0] * 6 + [1] * 2], device=device)
+    together = encoder(x, padding_mask(ids, pad_id=0))
+    for row, words in enumerate((slice(0, 8), slice(0, 5), slice(6, 8))):
+        alone = encoder(x[row : row + 1, words])
+        assert_near(together[row : row + 1, words], alone)
+    assert together.isfinite().all()
 
 
-def test_an_encoder_without_positions_does_not_know_the_order(device):
-    encoder = small().to(device).eval()
-    x, order = torch.randn(2, 7, 16, device=device), torch.randperm(7, device=device)
-    torch.testing.assert_close(encoder(x[:, order]), encoder(x)[:, order], atol=1e-6, rtol=1e-5)
+@KIND
+def test_an_encoder_without_positions_does_not_know_the_order(kind, device):
+    encoder, x = of_kind(kind, device), torch.randn(2, 7, 16, device=device)
+    order = torch.randperm(7, device=device)
+    assert_near(encoder(x[:, order]), encoder(x)[:, order])
 
 
-def test_a_text_gives_the_same_alone_and_in_a_batch(device):
-    encoder, x = small().to(device).eval(), torch.randn(4, 7, 16, device=device)
+@KIND
+def test_a_text_gives_the_same_alone_and_in_a_batch(kind, device):
+    encoder, x = of_kind(kind, device), torch.randn(4, 7, 16, device=device)
     together = encoder(x)
     for i in range(4):
-        torch.testing.assert_close(encoder(x[i : i + 1]), together[i : i + 1], atol=1e-6, rtol=1e-5)
+        assert_near(encoder(x[i : i + 1]), together[i : i + 1])
+
+
+@KIND
+def test_every_position_sees_every_other(kind, device):
+    encoder, x = of_kind(kind, device), torch.randn(1, 5, 16, device=device)
+    expected = encoder(x)
+    for place in range(5):
+        changed = x.clone()
+        changed[:, place] += torch.randn(16, device=device)
+        assert not torch.isclose(encoder(changed), expected).all(dim=-1).any()
+
+
+@KIND
+def test_a_text_that_is_hidden_whole_gives_finite_numbers_and_gradients(kind, device):
+    encoder, x = of_kind(kind, device), torch.randn(2, 5, 16, device=device)
+    mask = torch.tensor([True, False], device=device)[:, None, None, None]
+    out = encoder(x, mask)
+    assert out.isfinite().all()
+    assert all(gradient.isfinite().all() for gradient in all_gradients(encoder, out).values())
+    for place in range(5):  # each position by itself
+        torch.testing.assert_close(encoder(x[1:, place : place + 1], mask[1:]), out[1:, [place]])
 
 
 @NORMS
@@ -111,6 +143,15 @@ def test_the_gradient_reaches_every_parameter(norm_first, device):
         assert parameter.grad is not None, name
         if not name.endswith("key.bias"):  # moves all scores of a row alike, so has no gradient
             assert parameter.grad.abs().max() > 1e-7, name
+
+
+@KIND
+def test_the_gradient_reaches_every_parameter_of_every_kind(kind, device):
+    encoder = of_kind(kind, device)
+    out = encoder(torch.randn(2, 5, 16, device=device))
+    for name, gradient in all_gradients(encoder, out).items():
+        size = gradient.abs().max().item()
+        assert (size < 1e-4) if name.endswith("key.bias") else (size > 1e-3), (name, size)
 
 
 @pytest.fixture

@@ -9,10 +9,17 @@ import torch
 from torch import nn
 from torch.nn.modules import module as nn_module
 
-from glassbox import MultiHeadAttention, causal_mask, record, scaled_dot_product_attention
+from glassbox import (
+    MultiHeadAttention,
+    causal_mask,
+    padding_mask,
+    record,
+    scaled_dot_product_attention,
+)
 from glassbox.config import StackConfig
 from glassbox.multi_head_attention import observers
-from glassbox.transformer import Encoder
+from glassbox.stacks import Encoder
+from tests.machines import KINDS, all_gradients, assert_near, make, texts
 
 CONFIG = StackConfig(d_model=16, n_heads=4, n_layers=3, d_ff=32, dropout=0.0)
 NAMES = [f"layers.{i}.self_attention" for i in range(3)]
@@ -271,3 +278,123 @@ def test_an_unknown_name_is_answered_with_the_known_ones(encoder, x, as_a_reader
         encoder(x)
     with pytest.raises(KeyError, match=r"no attention called 'layer 0'.*layers\.2.self_attention"):
         tape["layer 0"]
+
+
+# Through a whole Transformer.
+
+
+def names_of(model):
+    """The attentions of a Transformer in the order they run."""
+    encoder = [f"encoder.layers.{i}.self_attention" for i in range(len(model.encoder.layers))]
+    return encoder + [
+        f"decoder.layers.{i}.{part}"
+        for i in range(len(model.decoder.layers))
+        for part in ("self_attention", "cross_attention")
+    ]
+
+
+@pytest.fixture(params=KINDS)
+def transformer(request, device):
+    return make(request.param, device)
+
+
+def test_encoder_decoder_and_cross_attention_are_recorded_by_name(transformer):
+    source, target = texts(transformer)
+    with record(transformer) as tape:
+        transformer(source, target)
+    assert list(tape) == names_of(transformer)
+    for name, look in tape.items():
+        n_heads = transformer.get_submodule(name).n_heads
+        q_len = 7 if name.startswith("encoder") else 6
+        k_len = 6 if name.startswith("decoder") and name.endswith("self_attention") else 7
+        assert look.weights.shape == (3, n_heads, q_len, k_len)
+        assert look.key.shape[:3] == look.value.shape[:3] == (3, n_heads, k_len)
+        rows = look.weights.sum(dim=-1)
+        torch.testing.assert_close(rows, torch.ones_like(rows))
+
+
+def test_every_record_is_the_formula_of_its_own_tensors(transformer):
+    source, target = texts(transformer)
+    with record(transformer) as tape:
+        transformer(source, target)
+    for name, look in tape.items():
+        past = name.startswith("decoder") and name.endswith("self_attention")
+        mask = causal_mask(6, device=source.device) if past else None
+        scores = look.query @ look.key.mT * (look.query.size(-1) ** -0.5)
+        if transformer.config.scale is not None:
+            scores = look.query @ look.key.mT * transformer.config.scale
+        scores = scores if look.bias is None else scores + look.bias
+        torch.testing.assert_close(look.scores, scores)
+        hidden = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        torch.testing.assert_close(look.weights, hidden.softmax(dim=-1))
+        torch.testing.assert_close(look.context, look.weights @ look.value)
+        merged = look.context.transpose(1, 2).flatten(2)
+        attention = transformer.get_submodule(name)
+        torch.testing.assert_close(tape.outputs[name], attention.output(merged))
+
+
+def test_a_recorded_transformer_s_logits_and_gradients_are_equal(transformer):
+    source, target = texts(transformer)
+    masks = padding_mask(source, 5), padding_mask(target, 5)  # some word that is there
+    expected = transformer(source, target, *masks)
+    with record(transformer):
+        logits = transformer(source, target, *masks)
+    assert_near(logits, expected, 1e-6)
+    given, wanted = all_gradients(transformer, logits), all_gradients(transformer, expected)
+    size = max(gradient.abs().max().item() for gradient in wanted.values())
+    for name, gradient in wanted.items():
+        assert (given[name] - gradient).abs().max() <= 1e-6 * size, name
+
+
+def test_reading_step_by_step_every_run_is_on_the_tape(transformer):
+    source, target = texts(transformer)
+    cache = transformer.new_cache(6)
+    with torch.no_grad(), record(transformer) as tape:
+        memory = transformer.encode(source)
+        for start, end in ((0, 3), (3, 4), (4, 6)):
+            transformer.decode(target[:, start:end], memory, cache=cache)
+    assert list(tape) == names_of(transformer)
+    with torch.no_grad(), record(transformer) as whole:
+        transformer(source, target)
+    for name, runs in tape.runs.items():
+        if name.startswith("encoder"):
+            assert len(runs) == 1
+            continue
+        own = name.endswith("self_attention")
+        assert [run.query.size(2) for run in runs] == [3, 1, 2]
+        assert [run.weights.size(3) for run in runs] == ([3, 4, 6] if own else [7, 7, 7])
+        assert tape[name] is runs[-1]
+        for run, start in zip(runs, (0, 3, 4), strict=True):  # as rows of the map of it all
+            rows = whole[name].weights[:, :, start : start + run.query.size(2)]
+            assert_near(run.weights, rows[..., : run.weights.size(3)], 1e-6)
+
+
+def test_parts_of_a_transformer_can_be_looked_into_by_themselves(transformer):
+    source, target = texts(transformer)
+    with record(transformer.decoder) as tape:
+        transformer(source, target)
+    expected = [name.removeprefix("decoder.") for name in names_of(transformer)]
+    assert list(tape) == [name for name in expected if not name.startswith("encoder")]
+    assert set(tape.outputs) >= {"", "layers.0", "layers.0.cross_attention.output"}
+
+
+def test_in_training_maps_are_those_before_any_dropout():
+    model = make("the paper's", dropout=0.5).train()
+    source, target = texts(model)
+    with record(model) as tape:
+        model(source, target)
+    for look in tape.values():
+        rows = look.weights.sum(dim=-1)
+        torch.testing.assert_close(rows, torch.ones_like(rows))
+        torch.testing.assert_close(look.context, look.weights @ look.value)
+
+
+def test_a_recorded_transformer_leaves_no_trace(transformer):
+    source, target = texts(transformer)
+    keys = list(transformer.state_dict())
+    with record(transformer):
+        transformer(source, target)
+        copied = copy.deepcopy(transformer)
+    assert leaves_no_trace(transformer)
+    assert leaves_no_trace(copied)
+    assert list(transformer.state_dict()) == keys
