@@ -10,11 +10,15 @@ from glassbox import (
     padding_mask,
     scaled_dot_product_attention,
 )
+from glassbox.cache import Cache, KeyValueCache
 from glassbox.config import StackConfig
-from glassbox.feed_forward import FeedForward
-from glassbox.layers import EncoderLayer
-from glassbox.normalization import LayerNorm, layer_norm
-from glassbox.transformer import Encoder
+from glassbox.feed_forward import FeedForward, GatedFeedForward
+from glassbox.layers import DecoderLayer, EncoderLayer
+from glassbox.normalization import LayerNorm, RMSNorm, layer_norm, rms_norm
+from glassbox.positional import RotaryPositions
+from glassbox.stacks import Decoder, Encoder
+from glassbox.transformer import Transformer, TransformerConfig
+from tests.machines import config_of, make
 
 
 def zeros(*shape, **options):
@@ -26,15 +30,58 @@ def attend(query=(2, 5, 8), key=(2, 7, 8), value=(2, 7, 8), mask=None, **options
     return scaled_dot_product_attention(tensors[0], tensors[1], tensors[2], mask, **options)
 
 
-def attend_with_heads(query=(2, 5, 8), key=None, value=None, mask=None):
+def attend_with_heads(query=(2, 5, 8), key=None, value=None, mask=None, **options):
     tensors = [zeros(*t) if isinstance(t, tuple) else t for t in (query, key, value)]
-    return MultiHeadAttention(8, 2)(tensors[0], tensors[1], tensors[2], mask)
+    return MultiHeadAttention(8, 2)(tensors[0], tensors[1], tensors[2], mask, **options)
 
 
 def attend_additively(query_weight=(3, 8), key_weight=(3, 8), score_weight=(3,), **options):
     query, key = options.get("query", zeros(2, 5, 8)), options.get("key", zeros(2, 7, 8))
     weights = zeros(*query_weight), zeros(*key_weight), zeros(*score_weight)
     return additive_attention(query, key, zeros(2, 7, 8), *weights)
+
+
+def ids(*rows, **options):
+    return torch.tensor(rows, **options)
+
+
+def translate(source=None, target=None, kind="two vocabularies, rotary", **masks):
+    """Run a model that knows 19 words of the source and 13 of the target."""
+    source = ids([1, 2, 3], [4, 5, 6]) if source is None else source
+    target = ids([1, 2], [3, 4]) if target is None else target
+    return make(kind)(source, target, **masks)
+
+
+def write(target=None, memory=(2, 3, 16), cache=None, kind="the paper's", **options):
+    """Let a model write, with or without a cache."""
+    target = ids([1, 2], [3, 4]) if target is None else target
+    memory = zeros(*memory) if isinstance(memory, tuple) else memory
+    return make(kind).decode(target, memory, cache=cache, **options)
+
+
+def go_on(first, then, max_len=4, **options):
+    """Write in two steps with one cache."""
+    cache = Cache(2, max_len)
+    write(cache=cache, **first)
+    return write(cache=cache, **options, **then)
+
+
+def keep(*steps, max_len=4):
+    """Append keys and values of these shapes."""
+    cache = KeyValueCache(max_len)
+    for key, value in steps:
+        cache.append(zeros(*key), zeros(*value))
+    return cache
+
+
+def keep_then(tensor):
+    cache = keep(((2, 1, 2, 4), (2, 1, 2, 4)))
+    return cache.append(tensor, tensor)
+
+
+def decode_alone(memory=None, **options):
+    layer = DecoderLayer(StackConfig(8, 2, 1, 16), **options)
+    return layer(zeros(2, 5, 8), memory)
 
 
 # What is tried: (the attempt, the error, what its message must hold).
@@ -52,6 +99,29 @@ HEADS = {
         ValueError,
         ["d_model=16", "n_heads=5"],
     ),
+}
+HEADS |= {
+    "shared heads that do not divide the others": (
+        lambda: MultiHeadAttention(12, 4, n_kv_heads=3),
+        ValueError,
+        ["n_kv_heads=3", "n_heads=4", "an equal number of query heads"],
+    ),
+    "more heads of keys than of queries": (
+        lambda: MultiHeadAttention(12, 4, n_kv_heads=8),
+        ValueError,
+        ["n_kv_heads=8", "n_heads=4"],
+    ),
+    "no heads of keys": (
+        lambda: MultiHeadAttention(12, 4, n_kv_heads=0),
+        ValueError,
+        ["n_kv_heads=0", "n_heads=4"],
+    ),
+    "negative heads of keys": (
+        lambda: MultiHeadAttention(12, 4, n_kv_heads=-2),
+        ValueError,
+        ["n_kv_heads=-2"],
+    ),
+    "heads of no width": (lambda: MultiHeadAttention(8, 2, d_k=0), ValueError, ["d_k=0"]),
 }
 SHAPES = {
     "a query narrower than the keys": (
@@ -91,7 +161,7 @@ SHAPES = {
         ValueError,
         ["(2, 0, 8)", "an axis is empty"],
     ),
-    "no width": (
+    "queries and keys of no width": (
         lambda: attend(query=(2, 5, 0), key=(2, 7, 0)),
         ValueError,
         ["(2, 5, 0)", "an axis is empty"],
@@ -181,6 +251,38 @@ SHAPES = {
         lambda: Encoder(StackConfig(8, 2, 1, 16))(zeros(2, 5, 6)),
         ValueError,
         ["(2, 5, 6)", "(batch, length, 8)"],
+    ),
+}
+SHAPES |= {
+    "a root mean square of another width": (
+        lambda: RMSNorm(8)(zeros(2, 7)),
+        RuntimeError,
+        ["[8]", "[2, 7]"],
+    ),
+    "a scale that is wider than its input": (
+        lambda: rms_norm(zeros(2, 1), zeros(8)),
+        ValueError,
+        ["(2, 1)", "weight (8,)", "(..., d_model)"],
+    ),
+    "a decoder of another width": (
+        lambda: Decoder(StackConfig(8, 2, 1, 16), cross_attention=False)(zeros(2, 5, 6)),
+        ValueError,
+        ["(2, 5, 6)", "(batch, length, 8)"],
+    ),
+    "more queries than keys where none may look ahead": (
+        lambda: attend_with_heads(key=(2, 3, 8), causal=True),
+        ValueError,
+        ["k_len=3", "q_len=5", "at least as many keys as queries"],
+    ),
+    "turns of another length": (
+        lambda: attend_with_heads(rotation=RotaryPositions(4).rotation(torch.arange(3))),
+        ValueError,
+        ["(2, 2, 5, 4)", "(3, 4)"],
+    ),
+    "turns of another width": (
+        lambda: attend_with_heads(rotation=RotaryPositions(6).rotation(torch.arange(5))),
+        ValueError,
+        ["(2, 2, 5, 4)", "(5, 6)"],
     ),
 }
 KINDS = {
@@ -284,6 +386,259 @@ MASKS = {
         ["(2, 5, 8)", "(batch, k_len)"],
     ),
 }
+BIASES = {
+    "a mask in the place of a bias": (
+        lambda: attend(bias=torch.ones(5, 7).bool()),
+        TypeError,
+        ["bias is torch.bool", "floating-point", "is a mask"],
+    ),
+    "a boolean bias with heads": (
+        lambda: attend_with_heads(bias=torch.ones(5, 5).bool()),
+        TypeError,
+        ["bias is torch.bool", "floating-point"],
+    ),
+    "a bias of whole numbers": (
+        lambda: attend_with_heads(bias=torch.ones(5, 5, dtype=torch.int64)),
+        TypeError,
+        ["bias is torch.int64", "floating-point"],
+    ),
+    "a number as bias": (
+        lambda: attend_with_heads(bias=1.0),
+        TypeError,
+        ["bias is float", "floating-point"],
+    ),
+    "a bias with its axes swapped": (
+        lambda: attend(bias=torch.ones(7, 5)),
+        ValueError,
+        ["bias has shape (7, 5)", "(2, 5, 7)"],
+    ),
+    "a bias for another number of heads": (
+        lambda: attend_with_heads(bias=torch.ones(3, 5, 5)),
+        ValueError,
+        ["bias has shape (3, 5, 5)", "(2, 2, 5, 5)"],
+    ),
+    "a bias elsewhere": (
+        lambda: attend_with_heads(bias=zeros(5, 5, device="meta")),
+        ValueError,
+        ["bias is on meta", "queries are on cpu", "bias.to('cpu')"],
+    ),
+}
+MEMORIES = {
+    "a decoder layer without the memory it looks at": (
+        decode_alone,
+        ValueError,
+        ["has cross-attention", "needs a memory, the encoder's output"],
+    ),
+    "a memory that nobody looks at": (
+        lambda: decode_alone(zeros(2, 7, 8), cross_attention=False),
+        ValueError,
+        ["(2, 7, 8)", "no cross-attention", "cross_attention=True"],
+    ),
+    "a memory of another width than the decoder": (
+        lambda: decode_alone(zeros(2, 7, 6)),
+        ValueError,
+        ["key has shape (2, 7, 6)", "(batch, length, 8)"],
+    ),
+    "a memory of other texts than the decoder's": (
+        lambda: decode_alone(zeros(3, 7, 8)),
+        ValueError,
+        ["(2, 5, 8)", "(3, 7, 8)"],
+    ),
+    "ids in the place of the memory": (
+        lambda: write(memory=ids([1, 2, 3], [4, 5, 6])),
+        ValueError,
+        ["key has shape (2, 3)", "(batch, length, 16)"],
+    ),
+    "no memory to write from": (lambda: write(memory=None), ValueError, ["needs a memory"]),
+    "a memory without words": (
+        lambda: write(memory=(2, 0, 16)),
+        ValueError,
+        ["(2, 0, 16)", "an axis is empty"],
+    ),
+    "another memory in a later step": (
+        lambda: go_on({}, {"target": ids([1], [2]), "memory": (2, 5, 16)}),
+        ValueError,
+        ["(2, 5, 16)", "2 texts with 3 positions", "new cache for a new memory"],
+    ),
+    "another number of texts in a later step": (
+        lambda: go_on({}, {"target": ids([1]), "memory": (1, 3, 16)}),
+        ValueError,
+        ["(1, 4, 1, 4)", "(2, 4, 1, 4)", "one model and one batch"],
+    ),
+    "a memory mask of the target's length": (
+        lambda: write(memory_mask=torch.ones(2, 1, 1, 2).bool()),
+        ValueError,
+        ["(2, 1, 1, 2)", "(2, 4, 2, 3)"],
+    ),
+    "a mask that leaves out what is in the cache": (
+        lambda: go_on({}, {"target": ids([1], [2])}, mask=torch.ones(2, 1, 1, 2, dtype=torch.bool)),
+        ValueError,
+        ["(2, 1, 1, 2)", "(2, 4, 1, 3)"],
+    ),
+}
+CACHES = {
+    "a cache for nothing": (lambda: KeyValueCache(0), ValueError, ["max_len=0", "at least 1"]),
+    "a model's cache for nothing": (
+        lambda: make("the paper's").new_cache(-1),
+        ValueError,
+        ["max_len=-1", "at least 1"],
+    ),
+    "a cache for no layers": (lambda: Cache(0, 4), ValueError, ["n_layers=0", "at least 1"]),
+    "the keys of an empty cache": (
+        lambda: KeyValueCache(4).key,
+        ValueError,
+        ["the cache is empty", "after the first step"],
+    ),
+    "the values of an empty cache": (lambda: KeyValueCache(4).value, ValueError, ["is empty"]),
+    "a first step longer than the cache": (
+        lambda: keep(((2, 1, 5, 4), (2, 1, 5, 4))),
+        ValueError,
+        ["5 positions", "max_len=4", "make it longer"],
+    ),
+    "a step more than a cache holds": (
+        lambda: keep(*[((2, 1, 2, 4), (2, 1, 2, 4))] * 3),
+        ValueError,
+        ["6 positions", "max_len=4"],
+    ),
+    "a text longer than the model's cache": (
+        lambda: go_on({}, {"target": ids([1] * 3, [2] * 3)}),
+        ValueError,
+        ["5 positions", "max_len=4"],
+    ),
+    "keys of other heads": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4)), ((2, 3, 1, 4), (2, 3, 1, 4))),
+        ValueError,
+        ["new keys have shape (2, 3, 1, 4)", "(2, 1, 1, 4)", "one model and one batch"],
+    ),
+    "values of another width": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4)), ((2, 1, 1, 4), (2, 1, 1, 5))),
+        ValueError,
+        ["new values have shape (2, 1, 1, 5)", "(2, 1, 1, 4)"],
+    ),
+    "fewer values than keys": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 1, 4))),
+        ValueError,
+        ["new values have shape (2, 1, 1, 4)", "(2, 1, 2, 4)"],
+    ),
+    "keys of another precision": (
+        lambda: keep_then(zeros(2, 1, 1, 4, dtype=torch.float64)),
+        ValueError,
+        ["new keys are torch.float64", "torch.float32"],
+    ),
+    "keys from elsewhere": (
+        lambda: keep_then(zeros(2, 1, 1, 4, device="meta")),
+        ValueError,
+        ["new keys", "on meta", "on cpu"],
+    ),
+    "more forgotten than there is": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).crop(3),
+        ValueError,
+        ["length=3", "holds 2 positions"],
+    ),
+    "a negative length left": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).crop(-1),
+        ValueError,
+        ["length=-1", "holds 2 positions"],
+    ),
+    "a model's cache cropped to more than was read": (
+        lambda: Cache(2, 4).crop(1),
+        ValueError,
+        ["length=1", "holds 0 positions"],
+    ),
+    "the cache of a deeper model": (
+        lambda: write(cache=Cache(3, 4)),
+        ValueError,
+        ["the cache has 3 layers", "this decoder 2", "new_cache(max_len)"],
+    ),
+    "rows that are not there": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder(torch.tensor([0, 2])),
+        (IndexError, RuntimeError),
+        ["out of"],
+    ),
+}
+IDS = {
+    "a word that the source's vocabulary does not have": (
+        lambda: translate(source=ids([1, 19], [2, 3])),
+        ValueError,
+        ["source_ids runs from 1 to 19", "knows 0 to 18"],
+    ),
+    "a source word in the target": (
+        lambda: translate(target=ids([1, 13], [2, 3])),
+        ValueError,
+        ["target_ids runs from 1 to 13", "knows 0 to 12"],
+    ),
+    "a negative id": (
+        lambda: translate(source=ids([1, -100])),
+        ValueError,
+        ["source_ids runs from -100 to 1", "0 to 18"],
+    ),
+    "ids that are numbers of another kind": (
+        lambda: translate(source=zeros(2, 3)),
+        TypeError,
+        ["source_ids is torch.float32", "torch.int64"],
+    ),
+    "a list of ids": (
+        lambda: translate(target=[[1, 2]]),
+        TypeError,
+        ["target_ids is a list", "torch.int64"],
+    ),
+    "a text instead of ids": (lambda: translate(source="a b"), TypeError, ["is a str", "int64"]),
+    "one text without its batch": (
+        lambda: translate(source=torch.tensor([1, 2])),
+        ValueError,
+        ["source_ids has shape (2,)", "(batch, length)"],
+    ),
+    "a source without words": (
+        lambda: translate(source=torch.ones(2, 0, dtype=torch.int64)),
+        ValueError,
+        ["source_ids has shape (2, 0)", "at least one token"],
+    ),
+    "a target without words": (
+        lambda: translate(target=torch.ones(2, 0, dtype=torch.int64)),
+        ValueError,
+        ["target_ids has shape (2, 0)", "at least one token"],
+    ),
+    "no texts": (
+        lambda: translate(source=torch.ones(0, 3, dtype=torch.int64)),
+        ValueError,
+        ["source_ids has shape (0, 3)"],
+    ),
+    "ids elsewhere": (
+        lambda: translate(source=zeros(2, 3, dtype=torch.int64, device="meta")),
+        ValueError,
+        ["source_ids is on meta", "the model is on cpu", ".to('cpu')"],
+    ),
+    "fewer targets than sources": (
+        lambda: translate(target=ids([1, 2, 3])),
+        ValueError,
+        ["(1, 3, 16)", "(2, 3, 16)", "axes before the last two differ"],
+    ),
+    "a text longer than the learned positions": (
+        lambda: translate(source=torch.ones(2, 41, dtype=torch.int64), kind="pre-norm, learned"),
+        ValueError,
+        ["0 to 40", "this table has 40", "shorten the text"],
+    ),
+    "a source mask of ones and zeros": (
+        lambda: translate(source_mask=torch.ones(2, 1, 1, 3)),
+        TypeError,
+        ["mask is torch.float32", "torch.bool"],
+    ),
+    "a target mask of the source's length": (
+        lambda: translate(target_mask=torch.ones(2, 1, 1, 3).bool()),
+        ValueError,
+        ["(2, 1, 1, 3)", "(2, 4, 2, 2)"],
+    ),
+    "positions that are no integers": (
+        lambda: write(positions=torch.zeros(2, 2)),
+        TypeError,
+        ["positions is torch.float32", "integers"],
+    ),
+    "positions of another length": (
+        lambda: write(positions=torch.zeros(2, 5, dtype=torch.int64)),
+        ValueError,
+        ["(2, 2, 16)", "(2, 5)"],
+    ),
+}
 CONFIGURATIONS = {
     "heads": ({"d_model": 10, "n_heads": 3}, ["d_model=10", "n_heads=3"]),
     "no layers": ({"n_layers": 0}, ["n_layers=0", "at least 1"]),
@@ -297,10 +652,98 @@ CONFIGURATIONS = {
         ["activation='swish'", "['gelu', 'gelu_tanh', 'relu', 'silu']"],
     ),
 }
-CASES = HEADS | SHAPES | KINDS | MASKS
+CONFIGURATIONS |= {
+    "shared heads": ({"n_kv_heads": 3}, ["n_kv_heads=3", "n_heads=8"]),
+    "no shared heads": ({"n_kv_heads": 0}, ["n_kv_heads=0"]),
+    "heads of no width": ({"d_k": 0}, ["d_k=0", "at least 1"]),
+    "heads for fewer layers": (
+        {"n_heads": (8, 8)},
+        ["n_heads=(8, 8)", "for 2 layers", "n_layers=6"],
+    ),
+    "heads for no layers": ({"n_heads": ()}, ["n_heads=()", "for 0 layers", "n_layers=6"]),
+    "one layer whose heads do not divide": (
+        {"n_heads": (8, 7), "n_layers": 2},
+        ["d_model=512", "n_heads=7"],
+    ),
+    "one layer whose heads cannot be shared": (
+        {"n_heads": (8, 2), "n_layers": 2, "n_kv_heads": 4},
+        ["n_kv_heads=4", "n_heads=2"],
+    ),
+    "an unknown norm": ({"norm": "batch"}, ["norm='batch'", "['layer', 'rms']"]),
+    "a scale of nothing": ({"scale": 0.0}, ["scale=0.0", "more than 0"]),
+    "a scale that is no number": ({"scale": float("nan")}, ["scale=nan", "more than 0"]),
+    "a negative epsilon": ({"norm_eps": -1e-5}, ["norm_eps=-1e-05", "more than 0"]),
+}
+TRANSFORMERS = {
+    "no words": ({"vocab_size": 0}, ["vocab_size=0", "at least 1"]),
+    "no words to write": ({"target_vocab_size": 0}, ["target_vocab_size=0", "at least 1"]),
+    "no decoder": ({"n_decoder_layers": 0}, ["n_decoder_layers=0", "at least 1"]),
+    "no positions to learn": ({"max_len": 0}, ["max_len=0", "at least 1"]),
+    "padding outside the vocabulary": (
+        {"pad_id": 37_000},
+        ["pad_id=37000", "a vocabulary of 37000", "0 to 36999"],
+    ),
+    "a negative first word": ({"bos_id": -1}, ["bos_id=-1", "0 to 36999"]),
+    "a last word that is the source's alone": (
+        {"target_vocab_size": 10, "eos_id": 10},
+        ["eos_id=10", "a vocabulary of 10"],
+    ),
+    "unknown positions": (
+        {"positions": "absolute"},
+        ["positions='absolute'", "'learned'", "'sinusoidal'"],
+    ),
+    "heads of a decoder with other layers": (
+        {"n_heads": (4, 4), "n_layers": 2, "n_decoder_layers": 3},
+        ["n_heads=(4, 4)", "n_layers=2", "n_decoder_layers=3"],
+    ),
+}
+TRANSFORMERS |= {
+    f"{positions} positions for layers that differ": (
+        {"n_heads": (4, 2), "n_layers": 2, "positions": positions},
+        [f"positions={positions!r}", "n_heads=(4, 2)", "'sinusoidal' or 'learned'"],
+    )
+    for positions in ("relative", "rotary", "alibi")
+}
+WHOLE = {
+    "a list of heads": (
+        lambda: StackConfig(n_heads=[8] * 6),  # type: ignore[arg-type]
+        TypeError,
+        ["n_heads=[8, 8, 8, 8, 8, 8]", "list", "tuple(n_heads)"],
+    ),
+    "a preset of a field that is not there": (
+        lambda: TransformerConfig.base(n_head=4),
+        TypeError,
+        ["n_head", "unexpected keyword"],
+    ),
+    "a preset that contradicts itself": (
+        lambda: TransformerConfig.big(n_heads=12),
+        ValueError,
+        ["d_model=1024", "n_heads=12"],
+    ),
+    "sinusoids of an odd width": (
+        lambda: Transformer(config_of("the paper's", d_model=15, n_heads=3)),
+        ValueError,
+        ["d_model=15", "even", "a sine and a cosine"],
+    ),
+    "turns in heads of odd width": (
+        lambda: Transformer(config_of("like LLaMA", d_k=5)),
+        ValueError,
+        ["d_k=5", "even", "turned in pairs"],
+    ),
+    "a gate of no known kind": (
+        lambda: GatedFeedForward(8, 16, "swish"),
+        ValueError,
+        ["activation='swish'", "'silu'"],
+    ),
+}
+CASES = HEADS | SHAPES | KINDS | MASKS | BIASES | MEMORIES | CACHES | IDS | WHOLE
 CASES |= {
     f"configuration: {name}": (lambda sizes=sizes: StackConfig(**sizes), ValueError, says)
     for name, (sizes, says) in CONFIGURATIONS.items()
+}
+CASES |= {
+    f"Transformer: {name}": (lambda sizes=sizes: TransformerConfig(**sizes), ValueError, says)
+    for name, (sizes, says) in TRANSFORMERS.items()
 }
 CASES["an unknown activation"] = (
     lambda: FeedForward(8, 16, "tanh"),
@@ -347,3 +790,15 @@ def test_the_smallest_that_fits_is_not_refused():
     assert attend_additively()[1].shape == (2, 5, 7)
     assert causal_mask(1).shape == (1, 1)
     assert padding_mask(torch.ones(1, 1, dtype=torch.int64), 1).shape == (1, 1, 1, 1)
+    assert MultiHeadAttention(4, 4, n_kv_heads=1, d_k=1)(zeros(1, 1, 4)).shape == (1, 1, 4)
+    one = Decoder(StackConfig(1, 1, 1, 1, dropout=0.0))
+    assert one(zeros(1, 1, 1), zeros(1, 1, 1), cache=Cache(1, 1)).shape == (1, 1, 1)
+    smallest = TransformerConfig(2, 1, 1, 1, vocab_size=1, pad_id=0, bos_id=0, eos_id=0, max_len=1)
+    nothing = torch.zeros(1, 1, dtype=torch.int64)
+    assert Transformer(smallest)(nothing, nothing.int()).shape == (1, 1, 1)
+
+
+def test_no_two_cases_have_one_name():
+    tables: list[dict] = [HEADS, SHAPES, KINDS, MASKS, BIASES, MEMORIES, CACHES, IDS, WHOLE]
+    sizes = [len(table) for table in (*tables, CONFIGURATIONS, TRANSFORMERS)]
+    assert len(CASES) == sum(sizes) + 1

@@ -128,13 +128,14 @@ def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device
     Raises
     ------
     TypeError
-        If ``bias`` is not floating-point.
+        If ``bias`` is not a floating-point tensor.
     ValueError
         If its shape does not broadcast to ``scores_shape``, or it is on another device.
     """
-    if not bias.is_floating_point():
+    if not isinstance(bias, Tensor) or not bias.is_floating_point():
+        given = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
         raise TypeError(
-            f"bias is {bias.dtype}; expected floating-point numbers, which are added to the "
+            f"bias is {given}; expected floating-point numbers, which are added to the "
             "scores. A boolean tensor of who may attend to whom is a mask"
         )
     if not broadcasts(bias.shape, scores_shape):

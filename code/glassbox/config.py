@@ -51,6 +51,8 @@ class StackConfig:
         If a size is not positive, the heads do not divide the width, there are heads for another
         number of layers, key-value heads do not divide the heads, the dropout is no share,
         ``norm_eps`` is not positive, or a kind is not known.
+    TypeError
+        If ``n_heads`` is neither a whole number nor a tuple.
 
     Notes
     -----
@@ -76,6 +78,11 @@ class StackConfig:
         for name in ("n_layers", "d_ff"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+        if not isinstance(self.n_heads, int | tuple):
+            raise TypeError(
+                f"n_heads={self.n_heads} is a {type(self.n_heads).__name__}; expected a whole "
+                "number, or a tuple of them: tuple(n_heads)"
+            )
         if isinstance(self.n_heads, tuple) and len(self.n_heads) != self.n_layers:
             raise ValueError(
                 f"n_heads={self.n_heads} has a number for {len(self.n_heads)} layers, but "
