@@ -197,6 +197,10 @@ def suppress(
     ------
     ValueError
         If an id is not in the vocabulary.
+
+    Notes
+    -----
+    Chapter 10.
     """
     for token in token_ids:
         if not 0 <= token < logits.size(-1):
