@@ -17,7 +17,9 @@ from tests.parity.language_models import (
     assert_files_go_both_ways,
     assert_gradients_equal,
     assert_loads_without_complaint,
+    close,
     randomize,
+    read,
     rounding_errors,
     some_texts,
 )
@@ -73,6 +75,17 @@ def test_the_gradient_of_every_parameter_equals_the_reference_s(shape):
     reference = make_reference(**shape)
     inputs = some_texts(97, 11, "left padding")
     assert_gradients_equal(GPT2.from_pretrained(reference), reference, *inputs)
+
+
+def test_in_training_dropout_stands_where_the_reference_has_it():
+    reference = make_reference(resid_pdrop=0.3, embd_pdrop=0.2).train()
+    model, (ids, real) = GPT2.from_pretrained(reference).train(), some_texts(97, 11)
+    logits = []
+    for run in (lambda: read(model, ids, real), lambda: reference(ids).logits):
+        torch.manual_seed(1)  # both ask for the same random numbers, in the same order
+        logits.append(run())
+    close(logits[0], logits[1], 1e-5, "logits")
+    assert (logits[0] - model.eval()(ids)).abs().max() > 0.1
 
 
 def test_in_double_precision_they_are_equal_to_ten_digits():

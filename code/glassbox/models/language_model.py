@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.checks import check_length, check_mask, check_token_ids
+from glassbox.checks import check_length, check_token_ids
 from glassbox.config import StackConfig
 from glassbox.positional import Positions
 from glassbox.pretrained import (
@@ -18,7 +18,8 @@ from glassbox.pretrained import (
     read_number,
     unite,
 )
-from glassbox.transformer import Decoder, count_tokens
+from glassbox.stacks import Decoder
+from glassbox.transformer import count_tokens
 
 #: Standard deviation of the weights before training, in GPT-2 and LLaMA alike.
 INITIAL_STD = 0.02
@@ -251,9 +252,6 @@ class LanguageModel(Pretrained):
         )
         new, seen = count_tokens(token_ids, cache)
         check_length(seen.size(0), self.config.max_len)
-        if mask is not None:  # before a layer has written into the cache
-            scores_shape = (token_ids.size(0), self.config.heads(0), new.size(0), seen.size(0))
-            check_mask(mask, scores_shape, token_ids.device)
         where = new if positions is None else positions
         x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
         return self.decoder(
