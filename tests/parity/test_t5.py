@@ -34,6 +34,8 @@ LATER = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
 SHAPES: dict[str, dict[str, Any]] = {
     "relu, tied and scaled": {},
     "a gate, and a projection of its own": LATER,
+    "tied, but not scaled": {"scale_decoder_outputs": False},
+    "scaled, but not tied": {"scale_decoder_outputs": True, "tie_word_embeddings": False},
     "one head in one layer": {"num_heads": 1, "num_layers": 1},
     "heads of width one": {"d_kv": 1},
     "heads that are wider together than the model": {"d_kv": 11, "num_heads": 5},
@@ -48,7 +50,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 def make_reference(**sizes: Any) -> T5ForConditionalGeneration:
     reference = T5ForConditionalGeneration(ReferenceConfig(**SMALL | sizes))
-    if not reference.config.scale_decoder_outputs:  # the reference ties in any case
+    if sizes.get("tie_word_embeddings") is False:  # the reference ties in any case
         reference.lm_head.weight = nn.Parameter(reference.lm_head.weight.clone())
     return randomize(reference)
 
