@@ -90,6 +90,11 @@ def test_the_defaults_are_t5_small_s():
     assert (config.n_buckets, config.max_distance, config.dropout) == (32, 128, 0.1)
 
 
+def test_its_base_is_t5_base_and_not_the_paper_s():
+    assert T5Config.base(dropout=0.0) == T5Config.published("base", dropout=0.0)
+    assert T5Config.base().d_model == 768
+
+
 def test_every_entry_of_the_reference_s_configuration_has_its_place():
     config = T5Config.from_reference(REFERENCE)
     assert config == T5Config(

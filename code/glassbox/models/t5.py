@@ -110,6 +110,11 @@ class T5Config(TransformerConfig):
         check_kind("name", name, tuple(SIZES))
         return cls(**(SIZES[name] | (GATED if name.endswith("1.1") else {}) | changes))
 
+    @classmethod
+    def base(cls, **changes: Any) -> "T5Config":
+        """Return the sizes of t5-base, with the fields in ``changes`` changed."""
+        return cls.published("base", **changes)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         check_kind("positions", self.positions, ("relative",))
