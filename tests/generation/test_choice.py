@@ -71,6 +71,22 @@ def test_the_prompt_counts_for_repetition_and_not_for_frequency_and_presence():
     assert process(logits, config, ids, 2).tolist() == [[1.0, 1.0, 0.75, 1.0]]
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"no_repeat_ngram": 2}, [2, 1]),
+        ({"no_repeat_ngram": 1}, [2, 0]),
+        ({"repetition_penalty": 2.0}, [2, 0]),
+    ],
+)
+def test_padding_counts_for_nothing_even_where_it_is_a_word_as_well(options, words):
+    logits, config = torch.randn(1, 4), GenerationConfig(**options)
+    padded, mask = torch.tensor([[1, 1, 1, *words]]), torch.arange(5)[None] >= 3
+    expected = process(logits, config, padded[:, 3:], 2)
+    assert torch.equal(process(logits, config, padded, 5, mask), expected)
+    assert not torch.equal(process(logits, config, padded, 5), expected)
+
+
 def test_half_precision_is_widened_before_anything_is_done_to_it():
     logits = torch.randn(2, 9, dtype=torch.bfloat16)
     ids = torch.tensor([[1], [2]])

@@ -7,6 +7,7 @@ from glassbox.generation import GenerationConfig, RunningBatch, beam_search, gen
 from tests.generation.conftest import EOS, PAD
 
 ENDS = (EOS, 4, 29, 7)  # some of them come soon
+MOST = tuple(range(30))  # nearly every way to go on is an end
 #: Our options, and the reference library's names for them.
 PROCESSORS = {
     "repetition penalty": ({"repetition_penalty": 1.6}, {"repetition_penalty": 1.6}),
@@ -83,6 +84,7 @@ def test_samples_are_drawn_from_the_reference_s_distributions(pair, options):
         (2.5, True, ENDS),
         (2.5, "never", ENDS),
         (-1.0, False, ENDS),
+        (2.5, "never", MOST),
     ],
 )
 def test_beam_search_gives_the_reference_s_tokens_and_scores(

@@ -167,7 +167,7 @@ def beam_search(
 
     Notes
     -----
-    Freitag and Al-Onaizan (2017), section 2; the penalty in the spirit of Wu et al. (2016),
+    Freitag and Al-Onaizan (2017); the penalty in the spirit of Wu et al. (2016),
     section 7, whose formula is :math:`(5 + |y|)^\alpha / (5 + 1)^\alpha`. Chapter 10.
     """
     config = configure(config, options)
