@@ -68,6 +68,15 @@ def test_a_query_with_nothing_to_attend_to_gets_zeros_and_passes_no_gradient_bac
     assert all(gradient.isfinite().all() for gradient in (query_gradient, *gradients))
 
 
+def test_such_a_query_is_not_saved_from_nan_but_has_none_on_the_way(device):
+    query, key, value = inputs = qkv(device=device, requires_grad=True)
+    mask = torch.zeros(5, 5, dtype=torch.bool, device=device)
+    with torch.autograd.set_detect_anomaly(True):  # refuses NaN in every step of the way back
+        context, _ = scaled_dot_product_attention(query, key, value, mask)
+        gradients = torch.autograd.grad(context.sum(), inputs)
+    assert all((gradient == 0).all() for gradient in gradients)
+
+
 def test_what_is_masked_has_no_influence(device):
     query, key, value = qkv(device=device)
     mask = torch.tensor([True, True, False, True, False], device=device)

@@ -330,7 +330,8 @@ class Transformer(Pretrained):
         memory_mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, target_len, source_len)``.
         positions : Tensor, optional
-            Integers, ``(batch, target_len)``, where they do not go on from those in the cache.
+            Integers, ``(batch, target_len)``, where they do not go on from those in the cache, as
+            in texts that are padded on the left. Biases by distance count tokens all the same.
         cache : Cache, optional
             What earlier steps have read, from :meth:`new_cache`.
         last_only : bool, optional
@@ -344,7 +345,7 @@ class Transformer(Pretrained):
         Raises
         ------
         ValueError, TypeError
-            As :meth:`forward`.
+            As :meth:`forward`, or if the cache is full or that of other texts. It stays as it was.
         """
         hidden = self.decode_hidden(
             target_ids, memory, mask, memory_mask, positions=positions, cache=cache
@@ -372,6 +373,11 @@ class Transformer(Pretrained):
         -------
         Tensor
             ``(batch, target_len, d_model)``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`decode`.
         """
         check_token_ids("target_ids", target_ids, self.config.written_vocab_size, self._device)
         new, seen = count_tokens(target_ids, cache)
