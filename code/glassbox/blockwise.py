@@ -29,9 +29,9 @@ def blockwise_attention(
     softmax keeps a running maximum :math:`m`, a running sum :math:`l` and a running context
     :math:`c` instead, and with each block :math:`S` of scores corrects what it has so far:
 
-    .. math:: m' = \max(m, \max_j S_j), \quad
-              l' = e^{m - m'} l + \sum_j e^{S_j - m'}, \quad
-              c' = e^{m - m'} c + \sum_j e^{S_j - m'} v_j
+    .. math:: \begin{aligned} m' &= \max(m, \max_j S_j) \\
+              l' &= e^{m - m'} l + \sum_j e^{S_j - m'} \\
+              c' &= e^{m - m'} c + \sum_j e^{S_j - m'} v_j \end{aligned}
 
     In the end :math:`c / l` is the context. The backward pass computes the blocks once more, from
     the inputs and one number for each query, :math:`m + \ln l`. Memory therefore grows with the

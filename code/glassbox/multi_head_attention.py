@@ -112,9 +112,9 @@ def allowed_past(
 class MultiHeadAttention(nn.Module):
     r"""Several attentions side by side, each with projections of its own.
 
-    .. math:: \operatorname{MultiHead}(Q, K, V)
-              = \operatorname{Concat}(\text{head}_1, \ldots, \text{head}_h) W^O,
-              \quad \text{head}_i = \operatorname{Attention}(QW_i^Q, KW_i^K, VW_i^V)
+    .. math:: \begin{aligned} \operatorname{MultiHead}(Q, K, V)
+              &= \operatorname{Concat}(\text{head}_1, \ldots, \text{head}_h) W^O \\
+              \text{head}_i &= \operatorname{Attention}(QW_i^Q, KW_i^K, VW_i^V) \end{aligned}
 
     The heads' projections are stacked into one matrix each for queries, keys and values, so
     that ``d_model`` is divided among the heads and their number does not change the number of
