@@ -68,7 +68,7 @@ def test_a_query_with_nothing_to_attend_to_gets_zeros_and_passes_no_gradient_bac
     assert all(gradient.isfinite().all() for gradient in (query_gradient, *gradients))
 
 
-def test_such_a_query_is_not_saved_from_nan_but_has_none_on_the_way(device):
+def test_no_nan_arises_on_the_way_back_from_such_a_query(device):
     query, key, value = inputs = qkv(device=device, requires_grad=True)
     mask = torch.zeros(5, 5, dtype=torch.bool, device=device)
     with torch.autograd.set_detect_anomaly(True):  # refuses NaN in every step of the way back
