@@ -161,3 +161,40 @@ def test_a_row_s_beams_do_not_depend_on_the_other_rows(device):
 def test_fewer_texts_than_beams_leave_scores_of_minus_infinity():
     beams = beam_search(TableModel(3), torch.tensor([[1]]), max_new_tokens=1, n_beams=5, n_best=5)
     assert beams.scores.isinf().tolist() == [[False, False, False, True, True]]
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "early_stopping", "passes"),
+    [
+        # After two steps two texts have ended, and the longer ones only get worse, ...
+        ([0.5, 0.3, 0.2], True, 2),
+        ([0.5, 0.3, 0.2], False, 2),
+        # ... but ten times 0.3 as an average may be better, as long as
+        # t log 0.3 / 10 > log(0.3 · 0.5) / 2, which is up to t = 7.
+        ([0.5, 0.3, 0.2], "never", 8),
+        # Here to go on with 0.7 is always better than what has ended.
+        ([0.2, 0.7, 0.1], True, 2),
+        ([0.2, 0.7, 0.1], False, 10),
+        ([0.2, 0.7, 0.1], "never", 10),
+    ],
+)
+def test_the_search_ends_when_it_may(probabilities, early_stopping, passes):
+    model = TableModel(3, d_model=1)
+    model.vectors.data.fill_(1.0)
+    model.weight.data[:, 0] = torch.tensor(probabilities).log()
+    options: dict[str, Any] = {
+        "max_new_tokens": 10,
+        "n_beams": 2,
+        "eos_id": 0,
+        "early_stopping": early_stopping,
+    }
+    beam_search(model, torch.tensor([[1]]), **options)
+    assert model.passes == passes
+
+
+def test_the_search_ends_when_nothing_is_left_to_follow():
+    model = TableModel(3)
+    beams = beam_search(model, torch.tensor([[1]]), n_beams=5, n_best=5, eos_id=(0, 1, 2))
+    assert model.passes == 1
+    assert beams.lengths[0, :3].tolist() == [1, 1, 1]
+    assert beams.scores.isinf().tolist() == [[False, False, False, True, True]]

@@ -24,7 +24,7 @@ def chi_square(counts, probabilities):
 
 @pytest.mark.usefixtures("as_a_reader")
 def test_the_first_token_is_the_target_s_and_what_is_accepted_is_as_the_paper_says(device):
-    """Leviathan et al. (2023), corollary 3.6: a token is accepted with the probability min(p, q)."""
+    """Leviathan et al. (2023), corollary 3.6: a token is accepted with probability min(p, q)."""
     generator = torch.Generator(device).manual_seed(0)
     p, q = P.to(device).expand(2, -1), Q.to(device)[None]
     counts, n, n_accepted = torch.zeros(5), 4000, 0

@@ -98,6 +98,14 @@ def test_each_row_ends_with_its_stop_string_and_is_filled_up(device):
     assert texts == ["abcd\0", "efgh\0", "defgh"]
 
 
+def test_a_row_ends_with_its_stop_string_or_its_last_token_whatever_comes_first():
+    model = cycle("abcdefgh")
+    prompt = torch.tensor([[ord("a")], [ord("e")], [ord("g")]])
+    ends: dict[str, Any] = {"tokenizer": Bytes(), "stop_strings": ["cd"], "eos_id": ord("f")}
+    ours = generate(model, prompt, max_new_tokens=8, pad_id=ord("."), **ends)
+    assert ["".join(map(chr, row)) for row in ours.tolist()] == ["abcd..", "ef....", "ghabcd"]
+
+
 def test_a_stop_string_in_the_prompt_does_not_end_the_text():
     model = cycle("abcd")
     prompt = torch.tensor([[ord("a"), ord("b")]])
