@@ -3,8 +3,10 @@
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
 (`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), fonts
-(`fonts`), and no more bytes than the pages use (`slim`).
+versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
+of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
+their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), and no more bytes
+than the pages use (`slim`).
 """
 
 from pathlib import Path
@@ -14,14 +16,19 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from glassbox_site import (
+    api,
     citations,
     definitions,
+    docstrings,
     drawings,
     folding,
     fonts,
+    highlighting,
     listings,
     mathematics,
     numbers,
+    objects,
+    signatures,
     slim,
     times,
     versions,
@@ -30,9 +37,9 @@ from glassbox_site import (
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
-    *(versions, times, fonts, slim),
+    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, slim),
 )
-STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "front", "print")
+STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 
 
 def use_our_files(app: Sphinx, config: Config) -> None:

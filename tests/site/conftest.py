@@ -10,6 +10,7 @@ import yaml
 from playwright.sync_api import Browser, Frame, Page
 
 from tests.conftest import Open, Visit, pages_of
+from tools.notebooks import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
@@ -18,8 +19,7 @@ SITE = ROOT / "_build" / "html"
 def pages() -> list[str]:
     """Return the address of every page, from the table of contents, below the site's root."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
-    return [f"{name}.html" for name in (toc["root"], *files, "search")]
+    return [f"{name}.html" for name in (*entries(toc), "search")]
 
 
 def chapters() -> list[str]:

@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from docutils.utils.math import MathError
+from pygments import highlight
+from pygments.lexers import PythonLexer
 
 from glassbox_site.drawings import inline_svg
+from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
 from glassbox_site.numbers import chapter_number
 from glassbox_site.slim import keep_rules
@@ -91,6 +95,16 @@ def test_style_rules_stay_when_their_classes_occur():
         '@charset "UTF-8";.used{a:b}.used{c:d}@media print{p.used>a{g:h}}'
         "@keyframes k{from{i:j}}p:not(.unused){k:l}"
     )
+
+
+def test_code_is_marked_up_where_it_has_a_colour_and_nowhere_else():
+    code = "class Layer(Module):\n    def forward(self, x):\n        return x is not None and 1"
+    html = highlight(code, PythonLexer(), Formatter(nowrap=True))
+    assert BeautifulSoup(html, "html.parser").get_text().strip() == code
+    marked = re.findall(r'<span class="(\w+)">([^<]*)</span>', html)
+    assert [word for _, word in marked if word.strip()] == [
+        *("class", "Layer", "def", "forward", "return", "is", "not", "None", "and", "1")
+    ]
 
 
 def test_style_sheet_with_an_open_brace_is_refused():

@@ -1,0 +1,153 @@
+"""What a name in a docstring or a signature means, without asking another site.
+
+A name that the API pages document becomes a link, by whichever path it is called there; one that
+can be imported from elsewhere (`Tensor`, `Iterator`) stays text; one that means nothing is a
+warning, and so an error.
+"""
+
+import builtins
+import inspect
+import pkgutil
+import re
+from functools import cache
+from importlib import import_module
+from itertools import takewhile
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.domains.python import PythonDomain
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
+
+PACKAGE = "glassbox"
+NOTHING = object()
+
+
+@cache
+def modules(root: str = PACKAGE) -> tuple[str, ...]:
+    """Names of a module and of every module below it."""
+    module = import_module(root)
+    below = pkgutil.walk_packages(getattr(module, "__path__", ()), f"{root}.")
+    return (root, *(found.name for found in below))
+
+
+@cache
+def public_names(module: str) -> list[str]:
+    """Names of the classes and functions that a module defines, in their order there."""
+    own = vars(import_module(module)).items()
+    return [
+        name
+        for name, thing in own
+        if not name.startswith("_")
+        and getattr(thing, "__module__", None) == module
+        and callable(thing)
+        and getattr(thing, "__qualname__", None) == name
+    ]
+
+
+@cache
+def home(module: str, name: str) -> str:
+    """The shortest path that a public name can be imported from: `glassbox.positional`."""
+    thing = getattr(import_module(module), name)
+    packages = [module.rsplit(".", up)[0] for up in range(module.count(".") + 1)]
+    offers = [
+        package
+        for package in packages
+        if name in getattr(import_module(package), "__all__", ())
+        and getattr(import_module(package), name) is thing
+    ]
+    return min([*offers, module], key=len)
+
+
+def look_up(name: str, module: str, within: str = "") -> Any:
+    """What a dotted name means in a class, in its module, or anywhere; `NOTHING` if nothing."""
+    scope = vars(import_module(module)) if module else {}
+    scopes = [scope, vars(builtins)]
+    if within in scope:
+        scopes.insert(0, {part: getattr(scope[within], part) for part in dir(scope[within])})
+    first, *rest = name.split(".")
+    for names in scopes:
+        thing = names.get(first, NOTHING)
+        for part in rest:
+            thing = getattr(thing, part, NOTHING)
+        if thing is not NOTHING:
+            return thing
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return nearest(name, module)
+
+
+def nearest(name: str, module: str) -> Any:
+    """The public class or function of that name in the module that is nearest in the package."""
+
+    def shared(home: str) -> int:
+        pairs = zip(home.split("."), module.split("."), strict=False)
+        return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+    homes = [home for home in modules() if name in public_names(home)]
+    return getattr(import_module(max(homes, key=shared)), name) if homes else NOTHING
+
+
+def is_ours(thing: Any) -> bool:
+    """Whether the package defines a class or function under a public name."""
+    module, name = (getattr(thing, key, "") for key in ("__module__", "__qualname__"))
+    return module in modules() and name in public_names(module)
+
+
+def is_attribute(name: str, module: str, within: str) -> bool:
+    """Whether instances of a class have an attribute: declared, or set by the class itself."""
+    owner, _, attribute = name.rpartition(".")
+    thing = look_up(owner or within, module)
+    if not isinstance(thing, type):
+        return False
+    source = inspect.getsource(thing)
+    return bool(re.search(rf"\bself\.{attribute}\b|^    {attribute}:", source, re.MULTILINE))
+
+
+def say_what_is_meant(app: Sphinx, doctree: nodes.document) -> None:
+    """Give every reference to a Python name the path under which the name is documented."""
+    for reference in list(doctree.findall(pending_xref)):
+        if reference.get("refdomain") != "py":
+            continue
+        place = (reference.get("py:module") or "", reference.get("py:class") or "")
+        thing = look_up(reference["reftarget"], *place)
+        module, name = (getattr(thing, key, None) for key in ("__module__", "__qualname__"))
+        if module in modules() and name:
+            reference["reftarget"], reference["refspecific"] = f"{module}.{name}", False
+
+
+def resolve(
+    app: Sphinx, env: BuildEnvironment, reference: pending_xref, text: nodes.TextElement
+) -> nodes.Node | None:
+    """Leave as text what is no entry of the reference and yet means something."""
+    if reference.get("refdomain") != "py":
+        return None
+    place = (reference.get("py:module") or "", reference.get("py:class") or "")
+    target = reference["reftarget"]
+    thing = look_up(target, *place)
+    if thing is NOTHING:
+        return text if _in_signature(reference) or is_attribute(target, *place) else None
+    domain = env.get_domain("py")
+    assert isinstance(domain, PythonDomain)
+    for name, entry in domain.objects.items():  # a constant does not know what it is called
+        if name.rpartition(".")[2] == target.rpartition(".")[2] and look_up(name, "") is thing:
+            page, place_there = entry.docname, entry.node_id
+            return make_refnode(app.builder, reference["refdoc"], page, place_there, [text], name)
+    return text
+
+
+def _in_signature(node: nodes.Node | None) -> bool:
+    """Whether this is written in a signature: then Python itself has looked it up."""
+    while node is not None and not isinstance(node, addnodes.desc_signature):
+        node = node.parent
+    return node is not None
+
+
+def setup(app: Sphinx) -> None:
+    """Act when a page is read, and on what the Python domain could not resolve."""
+    app.connect("doctree-read", say_what_is_meant)
+    app.connect("missing-reference", resolve)

@@ -1,0 +1,64 @@
+"""A signature is a line, or a line for each parameter; Sphinx makes a list without terms of it.
+
+Whatever Python writes in a way that is no code (the default of a field that is made anew) is
+written as an ellipsis, so that the rest can be read as code and its names become links.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+NO_CODE = re.compile(r"<[^<>]+>")
+
+
+def readable(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
+) -> tuple[str | None, str | None]:
+    """Leave nothing in a signature that is no code."""
+    return (NO_CODE.sub("...", signature) if signature else signature), returns
+
+
+def visit_list(translator: HTML5Translator, node: addnodes.desc_parameterlist) -> None:
+    """Open the parenthesis."""
+    translator.body.append('<span class="sig-paren">(</span>')
+
+
+def depart_list(translator: HTML5Translator, node: addnodes.desc_parameterlist) -> None:
+    """Close it."""
+    translator.body.append('<span class="sig-paren">)</span>')
+
+
+def visit_parameter(translator: HTML5Translator, node: addnodes.desc_parameter) -> None:
+    """Begin a parameter, on a line of its own if the signature is long."""
+    own_line = node.parent.get("multi_line_parameter_list")
+    translator.body.append('<span class="sig-line">' if own_line else "")
+    translator.body.append('<em class="sig-param">')
+
+
+def depart_parameter(translator: HTML5Translator, node: addnodes.desc_parameter) -> None:
+    """End it, with a comma if another follows or a line ends."""
+    last = node is node.parent[-1]
+    translator.body.append("</em>")
+    if node.parent.get("multi_line_parameter_list"):
+        translator.body.append(",</span>")
+    elif not last:
+        translator.body.append(", ")
+
+
+def double_quotes(signature: nodes.Element) -> None:
+    """Write texts with the quotes that the code has."""
+    for text in list(signature.findall(nodes.Text)):
+        if "'" in text:
+            text.parent.replace(text, nodes.Text(text.replace("'", '"')))
+
+
+def setup(app: Sphinx) -> None:
+    """Write signatures this way."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-process-signature", readable)
+    app.add_node(addnodes.desc_parameterlist, override=True, html=(visit_list, depart_list))
+    app.add_node(addnodes.desc_parameter, override=True, html=(visit_parameter, depart_parameter))
