@@ -7,6 +7,7 @@ from glassbox.cache import Cache
 from glassbox.config import StackConfig
 from glassbox.layers import DecoderLayer, EncoderLayer
 from glassbox.normalization import NORMS
+from glassbox.one_token import one_token, takes_one_token
 from glassbox.positional import Rotation
 
 
@@ -134,6 +135,9 @@ class Decoder(nn.Module):
             )
         start = 0 if cache is None else cache.length
         try:
+            if cache is not None and takes_one_token(self.layers, x, cache):
+                x = one_token(self.layers, x, memory, mask, memory_mask, bias, rotation, cache)
+                return x if self.norm is None else self.norm(x)
             for i, layer in enumerate(self.layers):
                 kept = None if cache is None else cache.layers[i]
                 x = layer(x, memory, mask, memory_mask, bias=bias, rotation=rotation, cache=kept)
