@@ -52,6 +52,15 @@ CHINESE = (
     r"\U0002B920-\U0002CEAF\U0002F800-\U0002FA1F]"
 )
 
+#: Small letters of capitals that Unicode got after version 14, which the interpreter may not know.
+LATER_SMALL_LETTERS = {
+    **{0x10D50 + n: 0x10D70 + n for n in range(22)},  # Garay
+    **{0x16EA0 + n: 0x16EBB + n for n in range(25)},  # Beria Erfe
+    **{capital: capital + 1 for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)},
+    0xA7CB: 0x0264,
+    0xA7DC: 0x019B,
+}
+
 
 def compile_pattern(pattern: str) -> regex.Pattern[str]:
     r"""Compile a pattern that uses the sets of this file.

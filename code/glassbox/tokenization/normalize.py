@@ -1,7 +1,6 @@
 """The normalization of SentencePiece's published vocabularies, T5's among them (chapter 2)."""
 
 import struct
-from collections.abc import Iterator
 
 import regex
 
@@ -41,22 +40,22 @@ class CharacterMap:
         self.table = table
         self._units = struct.unpack_from(f"<{size // 4}I", table, 4)
         self._replacements = table[4 + size :]
+        self._remembered: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
         """Replace what the table knows: a cluster of characters as a whole, or one by one."""
-        return "".join(
-            replaced
-            for cluster in _clusters.findall(text)
-            for replaced in self._replace_cluster(cluster)
-        )
+        known = self._remembered
+        clusters = _clusters.findall(text)
+        for cluster in clusters:
+            if cluster not in known:
+                known[cluster] = self._replace_cluster(cluster)
+        return "".join(map(known.__getitem__, clusters))
 
-    def _replace_cluster(self, cluster: str) -> Iterator[str]:
+    def _replace_cluster(self, cluster: str) -> str:
         if len(cluster.encode()) < 6 and (whole := self.find(cluster)) is not None:
-            yield whole
-            return
-        for character in cluster:
-            found = self.find(character)
-            yield character if found is None else found
+            return whole
+        found = [(character, self.find(character)) for character in cluster]
+        return "".join(old if new is None else new for old, new in found)
 
     def find(self, text: str) -> str | None:
         """Return what takes the place of the shortest beginning of ``text`` that is in the table.

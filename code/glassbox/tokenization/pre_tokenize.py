@@ -10,6 +10,7 @@ import unicodedata
 from glassbox.tokenization.characters import (
     CHINESE,
     CONTROL,
+    LATER_SMALL_LETTERS,
     MARK,
     PUNCTUATION,
     compile_pattern,
@@ -94,7 +95,7 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     if lowercase:
         # Python writes a capital sigma at the end of a word as a final one; the reference looks
         # at one character at a time.
-        text = text.replace("\u03a3", "\u03c3").lower()
+        text = text.replace("\u03a3", "\u03c3").lower().translate(LATER_SMALL_LETTERS)
     return text
 
 

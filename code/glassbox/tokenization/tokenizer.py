@@ -1,10 +1,10 @@
-"""What all tokenizers share: the vocabulary, special tokens, encoding, decoding and batches."""
+"""What all tokenizers share: vocabulary, special tokens, texts and batches (chapter 2)."""
 
 import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Int
@@ -108,12 +108,12 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the vocabulary in the layout of the reference library."""
+        """Write the vocabulary into ``folder``, in the layout of the reference library."""
 
     @classmethod
     @abstractmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save`, or the reference library, wrote."""
+    def load(cls, folder: str | os.PathLike[str]) -> "Tokenizer":
+        """Read what :meth:`save`, or the reference library, wrote into ``folder``."""
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -195,6 +195,11 @@ class Tokenizer(ABC):
             Ids of this vocabulary; a tensor of one axis.
         skip_special_tokens : bool, optional
             Whether the special tokens are left out.
+
+        Returns
+        -------
+        str
+            The text.
 
         Raises
         ------

@@ -248,14 +248,14 @@ class Unigram(Tokenizer):
             step["SpecialToken"]["id"] for step in template["single"] if "SpecialToken" in step
         ]
         table = parts.normalizer.get("precompiled_charsmap")
-        pad = files.token_of(files.read_config(folder), "pad_token")
         known = {token for token, _ in pieces}
+        config = files.read_config(folder) or {"pad_token": PAD if PAD in known else None}
         pieces += [(t["content"], 0.0) for t in parts.added if t["content"] not in known]
         return cls(
             pieces,
             special_tokens=parts.special_tokens,
             unknown_token=pieces[unknown][0],
-            pad_token=pad or (PAD if PAD in known else None),
+            pad_token=files.token_of(config, "pad_token"),
             end=around[-1] if around else None,
             collapse=collapse,
             character_map=base64.b64decode(table) if table else None,

@@ -1,0 +1,458 @@
+"""What the tokenizers refuse, and in which words: what was given, and what was expected."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+import torch
+
+from glassbox.tokenization import BPE, Pieces, Unigram, WordPiece, byte_alphabet, sample
+from glassbox.tokenization.normalize import CharacterMap
+
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b"]
+BYTES = {character: number for number, character in enumerate(byte_alphabet().values())}
+PIECES = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("a", -1.0)]
+
+
+def numbered(*tokens: str) -> dict[str, int]:
+    return {token: number for number, token in enumerate(tokens)}
+
+
+def wrong(kind) -> Any:
+    return kind
+
+
+def wordpiece() -> Any:  # what is given on purpose is not what the annotations ask for
+    return WordPiece(numbered(*TOKENS))
+
+
+def bpe(**changes) -> Any:
+    options: Any = {"vocabulary": BYTES, "merges": [], "special_tokens": ()} | changes
+    return BPE(**options)
+
+
+def in_folder(kind, **files):
+    """Write files (the name's last underscore stands for the dot) and load a tokenizer."""
+
+    def attempt(folder):
+        for name, content in files.items():
+            content = content if isinstance(content, str | bytes) else json.dumps(content)
+            content = content.encode() if isinstance(content, str) else content
+            (folder / ".".join(name.rsplit("_", 1))).write_bytes(content)
+        return kind.load(folder)
+
+    return attempt
+
+
+def model(kind: str, **parts) -> dict:
+    """A tokenizer.json with changes."""
+    content = {
+        "WordPiece": {
+            "normalizer": {"type": "BertNormalizer"},
+            "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "model": {"type": "WordPiece", "vocab": numbered(*TOKENS)},
+        },
+        "BPE": {
+            "pre_tokenizer": {"type": "ByteLevel"},
+            "model": {"type": "BPE", "vocab": BYTES, "merges": []},
+        },
+        "Unigram": {
+            "pre_tokenizer": {"type": "Metaspace"},
+            "model": {"type": "Unigram", "unk_id": 2, "vocab": PIECES},
+        },
+    }[kind]
+    parts["model"] = content["model"] | parts.get("model", {})
+    return content | parts
+
+
+TEXT = {
+    "bytes as text": (lambda: wordpiece().encode(b"a"), TypeError, ["bytes", "b'a'", "a string"]),
+    "no text": (lambda: wordpiece().tokenize(None), TypeError, ["NoneType", "a string"]),
+    "a list as text": (lambda: bpe().encode(["a"]), TypeError, ["list", "['a']", "a string"]),
+    "a number as second text": (lambda: wordpiece().encode("a", 3), TypeError, ["int", "3"]),
+    "half a surrogate pair": (
+        lambda: bpe().encode("ab\ud83d"),
+        ValueError,
+        ["U+D83D", "position 2", "surrogate"],
+    ),
+    "half a surrogate pair to draw from": (
+        lambda: Unigram(PIECES).sample("\udc00"),
+        ValueError,
+        ["U+DC00", "position 0"],
+    ),
+    "a batch that is one text": (
+        lambda: wordpiece().encode_batch("a b"),
+        TypeError,
+        ["str", "'a b'", "[text]"],
+    ),
+    "a batch of numbers": (lambda: wordpiece().encode_batch([1, 2]), TypeError, ["int"]),
+    "a batch of nothing": (lambda: wordpiece().encode_batch([]), ValueError, ["0 texts"]),
+    "a batch of empty texts": (lambda: bpe().encode_batch(["", ""]), ValueError, ["2 texts"]),
+    "a batch without padding": (
+        lambda: bpe().encode_batch(["a", "abc"]),
+        ValueError,
+        ["1 to 3 tokens", "pad_token"],
+    ),
+    "a side that is none": (
+        lambda: wordpiece().encode_batch(["a"], padding_side="top"),
+        ValueError,
+        ["'top'", "'right' or 'left'"],
+    ),
+}
+IDS = {
+    "an id past the end": (
+        lambda: wordpiece().decode([5, 7]),
+        ValueError,
+        ["ids[1] is 7", "7 tokens", "0 to 6"],
+    ),
+    "a negative id": (lambda: bpe().decode([-1]), ValueError, ["ids[0] is -1", "0 to 255"]),
+    "a fraction": (lambda: bpe().decode([1.0]), TypeError, ["ids[0] is 1.0", "float"]),
+    "a truth value": (lambda: bpe().decode([True]), TypeError, ["True", "bool"]),
+    "a token for an id": (lambda: bpe().decode(["a"]), TypeError, ["'a'", "whole numbers"]),
+    "a text for ids": (lambda: bpe().decode("12"), TypeError, ["str", "'12'"]),
+    "one number for ids": (lambda: bpe().decode(12), TypeError, ["int", "12"]),
+    "a batch of ids": (
+        lambda: bpe().decode(torch.zeros(2, 3, dtype=torch.int64)),
+        ValueError,
+        ["(2, 3)", "one axis"],
+    ),
+    "fractions in a tensor": (lambda: bpe().decode(torch.ones(2)), TypeError, ["1.0", "float"]),
+    "a token that is not there": (lambda: wordpiece().token_id("zz"), KeyError, ["'zz'", "7"]),
+}
+VOCABULARIES = {
+    "an empty vocabulary": (lambda: WordPiece({}), ValueError, ["empty", "at least one token"]),
+    "no mapping": (lambda: wrong(WordPiece)(TOKENS), TypeError, ["list", "mapping"]),
+    "an id twice": (
+        lambda: WordPiece({**numbered(*TOKENS), "c": 3}),
+        ValueError,
+        ["'[SEP]'", "'c'", "id 3"],
+    ),
+    "an id left out": (
+        lambda: WordPiece({**numbered(*TOKENS), "c": 9}),
+        ValueError,
+        ["no token has the id 7", "0 to 7", "up to 9"],
+    ),
+    "an id that is no number": (lambda: bpe(vocabulary={"a": "0"}), TypeError, ["'a'", "'0'"]),
+    "no unknown token": (
+        lambda: WordPiece(numbered("a", "b"), special_tokens=()),
+        ValueError,
+        ["unknown_token='[UNK]'", "2 tokens"],
+    ),
+    "no separator": (
+        lambda: WordPiece(numbered("[UNK]", "[PAD]", "[CLS]"), special_tokens=()),
+        ValueError,
+        ["end='[SEP]'", "3 tokens"],
+    ),
+    "a special token that is not there": (
+        lambda: bpe(special_tokens=("<s>",)),
+        ValueError,
+        ["special token='<s>'", "256 tokens"],
+    ),
+    "an empty special token": (lambda: bpe(special_tokens=("",)), ValueError, ["('',)", "empty"]),
+    "special tokens in one string": (lambda: bpe(special_tokens="<s>"), ValueError, ["'<s>'"]),
+    "padding that is not there": (
+        lambda: bpe(pad_token="<pad>"),
+        ValueError,
+        ["pad_token='<pad>'", "256 tokens"],
+    ),
+    "a byte that is missing": (
+        lambda: BPE(numbered("a", "b"), [], special_tokens=()),
+        ValueError,
+        ["lacks 254 of the 256 bytes", "'!'", "byte 33"],
+    ),
+    "a merge of an unknown token": (
+        lambda: bpe(merges=[("a", "bc")]),
+        ValueError,
+        ["merge 0", "('a', 'bc')", "'bc'", "256"],
+    ),
+    "a merge into an unknown token": (
+        lambda: bpe(merges=[("a", "b")]),
+        ValueError,
+        ["merge 0", "'ab'", "256"],
+    ),
+    "a merge twice": (
+        lambda: bpe(vocabulary=BYTES | {"ab": 256}, merges=[("a", "b")] * 2),
+        ValueError,
+        ["('a', 'b')", "twice"],
+    ),
+    "a piece twice": (lambda: Unigram([*PIECES, ("a", -1.0)]), ValueError, ["'a'", "2 times"]),
+    "a piece with two scores": (lambda: Unigram([*PIECES, ("a", -2.0)]), ValueError, ["'a'"]),
+    "an empty piece": (lambda: Unigram([*PIECES, ("", -2.0)]), ValueError, ["''", "empty"]),
+    "a score that is no number": (
+        lambda: Unigram([*PIECES, ("b", math.nan)]),
+        ValueError,
+        ["'b'", "nan"],
+    ),
+    "an endless score": (lambda: Unigram([*PIECES, ("b", -math.inf)]), ValueError, ["-inf"]),
+    "pieces without an unknown one": (
+        lambda: Unigram(PIECES[:2], special_tokens=()),
+        ValueError,
+        ["unknown_token='<unk>'", "2 tokens"],
+    ),
+    "no pieces": (lambda: Unigram([]), ValueError, ["empty"]),
+    "a negative temperature": (
+        lambda: sample("a", Pieces({"a": -1.0}), alpha=-0.5),
+        ValueError,
+        ["alpha=-0.5", "0"],
+    ),
+    "a temperature that is no number": (
+        lambda: Unigram(PIECES).sample("a", alpha=math.nan),
+        ValueError,
+        ["alpha=nan"],
+    ),
+    "a character map cut off": (
+        lambda: CharacterMap(b"\x10\x00\x00\x00abc"),
+        ValueError,
+        ["7 bytes", "a trie of 16"],
+    ),
+    "a character map of nothing": (lambda: CharacterMap(b""), ValueError, ["0 bytes"]),
+}
+TRAINING = {
+    "one text for many": (lambda: BPE.train("a b c", 300), TypeError, ["str", "'a b c'", "[text]"]),
+    "a text that is none": (lambda: wrong(WordPiece).train(["a", 3], 50), TypeError, ["int", "3"]),
+    "a surrogate in training": (lambda: Unigram.train(["\ud800"], 50), ValueError, ["U+D800"]),
+    "nothing to learn from": (lambda: BPE.train([], 300), ValueError, ["no word"]),
+    "white space alone": (lambda: WordPiece.train([" ", "\t"], 300), ValueError, ["no word"]),
+    "no room for the bytes": (
+        lambda: BPE.train(["a"], 256),
+        ValueError,
+        ["vocab_size=256", "257 tokens"],
+    ),
+    "no room for the characters": (
+        lambda: WordPiece.train(["abc"], 7),
+        ValueError,
+        ["vocab_size=7", "10 tokens"],
+    ),
+    "no room for the pieces' characters": (
+        lambda: Unigram.train(["abc"], 6),
+        ValueError,
+        ["vocab_size=6", "7 tokens"],
+    ),
+    "a negative size": (lambda: BPE.train(["a"], -1), ValueError, ["vocab_size=-1", "257"]),
+}
+FILES = {
+    "an empty folder, WordPiece": (
+        in_folder(WordPiece),
+        FileNotFoundError,
+        ["vocab.txt or tokenizer.json"],
+    ),
+    "an empty folder, BPE": (in_folder(BPE), FileNotFoundError, ["vocab.json or tokenizer.json"]),
+    "an empty folder, unigram": (in_folder(Unigram), FileNotFoundError, ["tokenizer.json"]),
+    "no folder": (
+        lambda folder: BPE.load(folder / "nowhere"),
+        FileNotFoundError,
+        ["no folder", "nowhere", "vocab.json"],
+    ),
+    "a vocabulary without merges": (
+        in_folder(BPE, vocab_json=BYTES),
+        FileNotFoundError,
+        ["merges.txt is missing"],
+    ),
+    "a vocabulary cut off": (
+        in_folder(BPE, vocab_json=json.dumps(BYTES)[:500], merges_txt=""),
+        ValueError,
+        ["vocab.json is not JSON, or cut off"],
+    ),
+    "a list for a vocabulary": (
+        in_folder(BPE, vocab_json=["a"], merges_txt=""),
+        ValueError,
+        ["holds a list", "JSON object"],
+    ),
+    "ids that are words": (
+        in_folder(BPE, vocab_json={"a": "one"}, merges_txt=""),
+        ValueError,
+        ["'a'", "'one'", "whole number"],
+    ),
+    "a merge cut off": (
+        in_folder(BPE, vocab_json=BYTES, merges_txt="#version: 0.2\na b\nc"),
+        ValueError,
+        ["line 3", "'c'", "two tokens"],
+    ),
+    "a merge of three": (
+        in_folder(BPE, vocab_json=BYTES, merges_txt="a b c"),
+        ValueError,
+        ["line 1", "'a b c'"],
+    ),
+    "merges of another vocabulary": (
+        in_folder(
+            BPE,
+            vocab_json=BYTES,
+            merges_txt="a b\n",
+            tokenizer_config_json={"added_tokens_decoder": {"0": {"content": "a"}}},
+        ),
+        ValueError,
+        ["merge 0", "'ab'"],
+    ),
+    "weights for a vocabulary": (
+        in_folder(WordPiece, vocab_txt=b"\x80\xff\x00\x01"),
+        ValueError,
+        ["vocab.txt is not UTF-8 text"],
+    ),
+    "an empty file": (in_folder(WordPiece, vocab_txt=""), ValueError, ["line 1 is empty"]),
+    "an empty line": (
+        in_folder(WordPiece, vocab_txt="[UNK]\n\na\n"),
+        ValueError,
+        ["line 2 is empty"],
+    ),
+    "a token on two lines": (
+        in_folder(WordPiece, vocab_txt="[UNK]\na\nb\na\n"),
+        ValueError,
+        ["'a'", "line 2", "line 4"],
+    ),
+    "a vocabulary without unknown": (
+        in_folder(WordPiece, vocab_txt="[PAD]\n[CLS]\n[SEP]\n[MASK]\na\n"),
+        ValueError,
+        ["'[UNK]'", "5 tokens"],
+    ),
+    "a damaged configuration": (
+        in_folder(WordPiece, vocab_txt="\n".join(TOKENS), tokenizer_config_json="{"),
+        ValueError,
+        ["tokenizer_config.json is not JSON"],
+    ),
+    "Chinese not cut": (
+        in_folder(
+            WordPiece,
+            vocab_txt="\n".join(TOKENS),
+            tokenizer_config_json={"tokenize_chinese_chars": False},
+        ),
+        ValueError,
+        ["tokenize_chinese_chars=False"],
+    ),
+    "a tokenizer.json cut off": (
+        in_folder(Unigram, tokenizer_json=json.dumps(model("Unigram"))[:-20]),
+        ValueError,
+        ["tokenizer.json is not JSON, or cut off"],
+    ),
+    "a tokenizer.json of something else": (
+        in_folder(Unigram, tokenizer_json={"hidden_size": 8}),
+        ValueError,
+        ["no model"],
+    ),
+    "another kind of model": (
+        in_folder(Unigram, tokenizer_json=model("WordPiece")),
+        ValueError,
+        ["'WordPiece'", "expected 'Unigram'"],
+    ),
+    "a model that does not say its kind": (
+        in_folder(WordPiece, tokenizer_json=model("BPE", model={"type": None})),
+        ValueError,
+        ["None", "expected 'WordPiece'"],
+    ),
+    "a unigram without unknown": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", model={"unk_id": None})),
+        ValueError,
+        ["unk_id is None", "4 pieces"],
+    ),
+    "an unknown token past the end": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", model={"unk_id": 4})),
+        ValueError,
+        ["unk_id is 4", "4 pieces"],
+    ),
+    "bytes for unknown characters": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", model={"byte_fallback": True})),
+        ValueError,
+        ["byte_fallback=True", "False"],
+    ),
+    "another normalizer": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", normalizer={"type": "NFKC"})),
+        ValueError,
+        ["normalizer", "'NFKC'", "None or 'Precompiled'"],
+    ),
+    "no way to cut words": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", pre_tokenizer=None)),
+        ValueError,
+        ["pre_tokenizer", "None", "'Metaspace'"],
+    ),
+    "other steps": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram",
+                pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "Digits"}]},
+            ),
+        ),
+        ValueError,
+        ["['Digits']", "['WhitespaceSplit', 'Metaspace']"],
+    ),
+    "another way to cut words": (
+        in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer={"type": "Whitespace"})),
+        ValueError,
+        ["pre_tokenizer", "'Whitespace'", "'ByteLevel'"],
+    ),
+    "merges left out at random": (
+        in_folder(BPE, tokenizer_json=model("BPE", model={"dropout": 0.1})),
+        ValueError,
+        ["dropout=0.1", "None"],
+    ),
+    "marks at the ends of words": (
+        in_folder(BPE, tokenizer_json=model("BPE", model={"end_of_word_suffix": "</w>"})),
+        ValueError,
+        ["end_of_word_suffix='</w>'"],
+    ),
+    "a frame around the text": (
+        in_folder(BPE, tokenizer_json=model("BPE", post_processor={"type": "TemplateProcessing"})),
+        ValueError,
+        ["post_processor", "'TemplateProcessing'", "'ByteLevel'"],
+    ),
+    "another mark of continuation": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model("WordPiece", model={"continuing_subword_prefix": "@@"}),
+        ),
+        ValueError,
+        ["continuing_subword_prefix='@@'", "'##'"],
+    ),
+    "a special token with room around it": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece", added_tokens=[{"id": 4, "content": "[MASK]", "lstrip": True}]
+            ),
+        ),
+        ValueError,
+        ["'[MASK]'", "lstrip=True"],
+    ),
+    "a token that does not fit on a line": (
+        lambda folder: WordPiece(numbered(*TOKENS, "a\nb")).save(folder),
+        ValueError,
+        ["'a\\nb'", "vocab.txt"],
+    ),
+}
+CASES = TEXT | IDS | VOCABULARIES | TRAINING
+
+
+def check(attempt, error, says):
+    with pytest.raises(error) as caught:
+        attempt()
+    for part in says:
+        assert part in str(caught.value)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(("attempt", "error", "says"), CASES.values(), ids=CASES)
+def test_refused_with_both_values(attempt, error, says):
+    check(attempt, error, says)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(("attempt", "error", "says"), FILES.values(), ids=FILES)
+def test_files_are_refused_by_name_and_value(attempt, error, says, tmp_path):
+    check(lambda: attempt(tmp_path), error, says)
+
+
+def test_there_are_many_ways_to_go_wrong():
+    assert len(CASES) + len(FILES) >= 60
+
+
+def test_the_smallest_that_fits_is_not_refused(tmp_path):
+    assert WordPiece(numbered(*TOKENS)).encode("") == [2, 3]
+    assert bpe().encode("") == []
+    assert bpe().decode([]) == ""
+    assert Unigram(PIECES).encode("") == [1]
+    assert len(BPE.train(["a"], 257)) == 257
+    assert len(WordPiece.train(["abc"], 10)) >= 8
+    assert len(Unigram.train(["abc"], 7)) == 7
+    assert in_folder(BPE, tokenizer_json=model("BPE"))(tmp_path).encode("a") == [BYTES["a"]]
+    assert in_folder(Unigram, tokenizer_json=model("Unigram"))(tmp_path).tokens[3] == "a"
+    assert in_folder(WordPiece, tokenizer_json=model("WordPiece"))(tmp_path).tokens == TOKENS

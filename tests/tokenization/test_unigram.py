@@ -1,0 +1,146 @@
+"""The unigram model: the likeliest segmentation, all of them together, and drawing among them."""
+
+import math
+import unicodedata
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassbox.tokenization import Pieces, Unigram, marginals, sample, split_metaspace, viterbi
+from glassbox.tokenization.lattice import backward, forward
+
+SCORES = st.dictionaries(
+    st.text("abc", min_size=1, max_size=4), st.floats(-12, -0.1), min_size=1, max_size=12
+)
+WORDS = st.text("abcd", min_size=1, max_size=7)
+SPECIAL = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+
+
+def all_ways(word: str, pieces: Pieces) -> dict[tuple[str, ...], float]:
+    """Every segmentation and its score, found by trying every set of cuts."""
+    ways = {}
+    for choice in range(2 ** (len(word) - 1)):
+        cuts = [0, *(n + 1 for n in range(len(word) - 1) if choice >> n & 1), len(word)]
+        parts = [word[start:end] for start, end in pairwise(cuts)]
+        if all(part in pieces.scores or len(part) == 1 for part in parts):
+            scores = (pieces.scores.get(part, pieces.unknown_score) for part in parts)
+            ways[tuple(parts)] = sum(scores)
+    return ways
+
+
+@given(word=WORDS, scores=SCORES)
+def test_viterbi_finds_the_likeliest_of_all_segmentations(word, scores):
+    pieces = Pieces(scores)
+    ways = all_ways(word, pieces)
+    best = viterbi(word, pieces)
+    assert ways[tuple(best)] == pytest.approx(max(ways.values()), abs=1e-9)
+    divided = {way: score for way, score in ways.items() if len(way) > 1}
+    if divided:
+        second = viterbi(word, pieces, whole=False)
+        assert ways[tuple(second)] == pytest.approx(max(divided.values()), abs=1e-9)
+
+
+@given(word=WORDS, scores=SCORES)
+def test_the_marginals_are_those_of_all_segmentations(word, scores):
+    pieces = Pieces(scores)
+    ways = {way: math.exp(score) for way, score in all_ways(word, pieces).items()}
+    total = sum(ways.values())
+    shares, log_total = marginals(word, pieces)
+    assert log_total == pytest.approx(math.log(total), abs=1e-9)
+    expected = dict.fromkeys(shares, 0.0)
+    for way, probability in ways.items():
+        place = 0
+        for part in way:
+            expected[place, place + len(part)] += probability / total
+            place += len(part)
+    assert shares == pytest.approx(expected, abs=1e-9)
+    edges = pieces.edges(word)
+    assert forward(edges)[-1] == pytest.approx(backward(edges)[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 3.0])
+def test_segmentations_are_drawn_by_their_probability(alpha):
+    pieces = Pieces({"a": -1.0, "b": -1.5, "ab": -1.7, "ba": -2.0, "aba": -2.2, "c": -3.0})
+    word, n = "ababd", 2_000
+    weights = {way: math.exp(alpha * score) for way, score in all_ways(word, pieces).items()}
+    generator = torch.Generator().manual_seed(7)
+    drawn = [tuple(sample(word, pieces, generator, alpha=alpha)) for _ in range(n)]
+    assert set(drawn) <= set(weights)
+    for way, weight in weights.items():
+        share = weight / sum(weights.values())
+        error = math.sqrt(share * (1 - share) / n)
+        assert abs(drawn.count(way) / n - share) < 4 * error
+
+
+def test_drawing_gives_the_same_again_from_the_same_seed():
+    tokenizer = Unigram([*SPECIAL, ("▁", -2.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0)])
+    text = "ab</s> baab ☃☃ab"
+    first, again = (
+        [tokenizer.sample(text, torch.Generator().manual_seed(3)) for _ in range(5)]
+        for _ in range(2)
+    )
+    assert first == again
+    for tokens in [tokenizer.sample(text, alpha=0.0) for _ in range(20)]:
+        assert "".join(tokens).replace("▁", "") == text.replace(" ", "")
+        assert "</s>" in tokens
+        assert "☃☃" in tokens  # what is unknown stays together
+    assert len({tuple(tokenizer.sample(text, alpha=0.0)) for _ in range(20)}) > 1
+
+
+def test_among_equals_the_longest_last_piece_wins():
+    pieces = Pieces({"a": -1.0, "b": -1.0, "c": -1.0, "ab": -2.0, "bc": -2.0})
+    assert viterbi("abc", pieces) == ["a", "bc"]
+
+
+def test_unknown_characters_in_a_row_are_one():
+    tokenizer = Unigram([*SPECIAL, ("▁", -2.0), ("a", -1.0)])
+    assert tokenizer.tokenize("a☃☃a☃") == ["▁", "a", "☃☃", "a", "☃"]
+    assert tokenizer.encode("a☃☃a☃") == [3, 4, 2, 4, 2, 1]
+
+
+@given(text=st.text(" ab\tc"))
+def test_spaces_come_back_as_they_were(text):
+    pieces = [*SPECIAL, *((character, -1.0) for character in "▁abc\t"), ("▁a", -1.5)]
+    tokenizer = Unigram(pieces, collapse=False)
+    decoded = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False))
+    assert decoded == text.removeprefix(" ")
+    collapsed = Unigram(pieces)
+    decoded = collapsed.decode(collapsed.encode(text, add_special_tokens=False))
+    assert decoded == " ".join(text.split())
+
+
+def test_each_word_carries_the_space_in_front_of_it():
+    assert split_metaspace("Hey  you") == ["▁Hey", "▁you"]
+    assert split_metaspace("Hey  you ", collapse=False) == ["▁Hey", "▁", "▁you", "▁"]
+    assert split_metaspace(" Hey", collapse=False) == ["▁Hey"]
+    assert split_metaspace("") == split_metaspace("", collapse=False) == []
+
+
+def test_an_end_stands_behind_each_text():
+    tokenizer = Unigram([*SPECIAL, ("▁a", -1.0), ("▁b", -1.0)])
+    assert tokenizer.encode("a") == [3, 1]
+    assert tokenizer.encode("a", "b") == [3, 1, 4, 1]
+    assert tokenizer.decode([3, 4, 1]) == "a b</s>"
+    without = Unigram([*SPECIAL, ("▁a", -1.0)], end=None)
+    assert without.encode("a") == [3]
+
+
+def test_the_character_map_replaces_as_the_reference_does(character_map, sentences):
+    from tokenizers.normalizers import Precompiled
+
+    from glassbox.tokenization.normalize import CharacterMap
+    from tests.tokenization.conftest import CHARACTERS, HARD
+
+    ours, reference = CharacterMap(character_map), Precompiled(character_map)
+    assert ours("ＦＵＬＬ\u00a0ﬁ①") == "FULL fi1"
+    texts = [*sentences[::10], *HARD.values()]
+    first = CHARACTERS[:0x3400]
+    changed = [
+        c for c in CHARACTERS if unicodedata.normalize("NFKC", c) != c and not "가" <= c <= "힣"
+    ]
+    texts += [f"a{character}b" for character in {*first, *changed}]
+    wrong = [text for text in texts if text and ours(text) != reference.normalize_str(text)]
+    assert wrong == []
