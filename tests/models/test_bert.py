@@ -74,6 +74,7 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
     assert BertConfig.from_reference(REFERENCE | {"pad_token_id": None}).pad_id == 0
     written = BertConfig.from_reference(REFERENCE).to_reference()
     assert {name: written[name] for name in REFERENCE} == REFERENCE
+    assert written["attention_probs_dropout_prob"] == 0.0  # no dropout of weights, as here
 
 
 def test_labels_without_names_are_numbered():
