@@ -115,6 +115,16 @@ def test_any_shape_equals_the_reference_and_files_go_both_ways(head, shape, tmp_
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
+def test_a_model_object_is_what_its_class_says_whatever_its_configuration_remembers():
+    reference = make_reference(BertForTokenClassification)
+    reference.config.architectures = ["BertModel"]  # which it was loaded from
+    model = BertForTokenClassification.from_pretrained(reference)
+    compare(model, reference, some_texts(reference.config))
+    reference.config.architectures = ["BertForSequenceClassification"]
+    with pytest.raises(ValueError, match="BertForTokenClassification, not of BertForSequenceC"):
+        BertForSequenceClassification.from_pretrained(reference)
+
+
 @pytest.mark.parametrize("head", HEADS)
 def test_in_double_precision_they_are_equal_to_ten_digits(head):
     reference = make_reference(head).double()
