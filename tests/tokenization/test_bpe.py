@@ -46,6 +46,7 @@ def test_the_queue_merges_as_the_steps_do(words, word):
     assert bpe_word(word, tokenizer.ranks) == last
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_the_queue_merges_as_the_steps_do_with_gpt2_s_merges(gpt2, sentences):
     words = {word for line in sentences[::10] for word in split_gpt2(line) if word.isascii()}
     assert len(words) > 3_000
@@ -104,6 +105,7 @@ def test_what_is_remembered_changes_nothing(gpt2, monkeypatch):
     assert fresh.tokenize("the cat") == ["the", "Ġcat"]
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
 def test_ten_thousand_sentences_take_a_few_seconds(name, sentences, request):
     ours = request.getfixturevalue(name).ours
@@ -114,6 +116,7 @@ def test_ten_thousand_sentences_take_a_few_seconds(name, sentences, request):
     assert time.process_time() - begin < 5
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_a_long_word_takes_no_longer_than_its_length_asks(gpt2):
     begin = time.process_time()
     assert len(gpt2.ours.encode("abcdefghij" * 10_000)) > 10_000

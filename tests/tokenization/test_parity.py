@@ -92,11 +92,13 @@ def differences(both: SimpleNamespace, texts: list[str]) -> list[str]:
     return result
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_ten_thousand_sentences_give_the_same_ids_tokens_and_texts(name, sentences, request):
     assert differences(request.getfixturevalue(name), sentences) == []
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize("name", ["cased", "sentencepiece"])
 def test_their_variants_give_the_same_ids_tokens_and_texts(name, sentences, request):
     assert differences(request.getfixturevalue(name), sentences[::5]) == []

@@ -28,6 +28,7 @@ from tests.tokenization.conftest import pieces_of
 SPECIAL = ["<pad>", "</s>", "<unk>"]
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(
     ("vocab_size", "min_frequency", "special"),
     [(3000, 1, ["<|endoftext|>"]), (100_000, 5, ["<pad>", "<s>"]), (1000, 1, [])],
@@ -51,6 +52,7 @@ def test_bpe_learns_the_reference_s_merges_in_the_same_order(
     assert ours.vocabulary == reference.get_vocab()
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_wordpiece_learns_the_reference_s_vocabulary(captions):
     ours = WordPiece.train(captions, 2000)
     reference = Reference(models.WordPiece(unk_token="[UNK]"))
@@ -91,6 +93,7 @@ def test_counting_only_what_changed_gives_what_counting_everything_gives(words, 
     assert len(tokens) == size or not any(len(word) > 1 for word in slow)
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_a_new_vocabulary_is_full_and_knows_every_text_it_was_learned_from(captions):
     for kind in (WordPiece, Unigram, BPE):
         tokenizer = kind.train(captions[:200], 400)
@@ -116,6 +119,7 @@ def test_rare_pairs_are_not_merged():
     assert "xyz" in WordPiece.train(texts, 100).tokens
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_eight_thousand_merges_are_learned_in_seconds(data):
     import gzip
 
@@ -138,6 +142,7 @@ def reference_pieces(texts, vocab_size) -> dict[str, float]:
     return dict(pieces_of(reference))
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_seeds_and_expectation_maximisation_give_the_reference_s_pieces_and_scores(captions):
     """With room enough nothing is pruned, so that the two other steps decide alone."""
     expected = reference_pieces(captions[:2000], 8000)
@@ -153,6 +158,7 @@ def test_seeds_and_expectation_maximisation_give_the_reference_s_pieces_and_scor
     assert sorted(learned.values()) == pytest.approx(sorted(expected.values()), abs=1e-8)
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_pruning_keeps_nearly_the_reference_s_pieces_and_is_as_good_on_other_texts(captions):
     train, held_out = captions[:1200], captions[4000:4500]
     expected = reference_pieces(train, 800)
@@ -168,6 +174,7 @@ def test_pruning_keeps_nearly_the_reference_s_pieces_and_is_as_good_on_other_tex
     assert abs(ratio - 1) < 0.005  # half a per cent
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_each_round_of_expectation_maximisation_raises_the_likelihood(captions):
     words = Counter(word for text in captions[:150] for word in split_metaspace(text))
     scores, last = seed_pieces(words), -math.inf

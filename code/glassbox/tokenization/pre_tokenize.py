@@ -132,11 +132,10 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
     Kudo and Richardson (2018), section 3.2. Chapter 2.
     """
     if collapse:
-        return [
-            word
-            for part in _no_space.findall(text)
-            for word in split_metaspace(part, collapse=False)
-        ]
+        text = "".join(
+            word if word.startswith(METASPACE) else METASPACE + word
+            for word in _no_space.findall(text)
+        )
     text = text.replace(" ", METASPACE)
     if text and not text.startswith(METASPACE):
         text = METASPACE + text

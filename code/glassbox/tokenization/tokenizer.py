@@ -156,7 +156,7 @@ class Tokenizer(ABC):
                 tokens.append(section)
             else:
                 for word in self._words(section):
-                    tokens.extend(self._remember(word))
+                    tokens += self._remembered.get(word) or self._remember(word)
         return tokens
 
     def encode(
@@ -294,13 +294,11 @@ class Tokenizer(ABC):
             yield text[begin:], False
 
     def _remember(self, word: str) -> list[str]:
-        tokens = self._remembered.get(word)
-        if tokens is None:
-            tokens = self._split(word)
-            if len(word) <= REMEMBERED_LENGTH:
-                if len(self._remembered) >= REMEMBERED_WORDS:
-                    self._remembered.clear()
-                self._remembered[word] = tokens
+        tokens = self._split(word)
+        if len(word) <= REMEMBERED_LENGTH:
+            if len(self._remembered) >= REMEMBERED_WORDS:
+                self._remembered.clear()
+            self._remembered[word] = tokens
         return tokens
 
     @staticmethod
