@@ -83,6 +83,14 @@ def test_what_is_not_the_published_file_is_refused_and_leaves_nothing(
     assert left(machine) == []
 
 
+def test_what_follows_the_last_whole_chunk_is_seen(publisher, published, machine, monkeypatch):
+    monkeypatch.setattr(download, "CHUNK", len(CONTENT) // 2)
+    publisher.answer = lambda request: send(request, CONTENT + b"and more")
+    with pytest.raises(ValueError, match="too long"):
+        find(published.name)
+    assert left(machine) == []
+
+
 def test_an_endless_answer_is_not_read_to_its_end(publisher, published, machine):
     sent = 0
 
