@@ -48,15 +48,15 @@ def test_a_row_that_has_ended_is_filled_up_until_all_have(device):
     model = TableModel(5).to(device)
     model.vectors.data = torch.eye(5, device=device)[:, :4].contiguous()
     model.weight.data = torch.zeros(5, 4, device=device)
-    for a, b in ((1, 2), (2, 3), (3, 0)):
+    for a, b in ((1, 2), (2, 0), (0, 3)):
         model.weight.data[b, a] = 9.0
-    prompt = torch.tensor([[1], [3], [2]], device=device)
-    ours = generate(model, prompt, max_new_tokens=9, eos_id=0, pad_id=4)
-    assert ours.tolist() == [[1, 2, 3, 0], [3, 0, 4, 4], [2, 3, 0, 4]]
-    ours = generate(model, prompt, max_new_tokens=9, eos_id=0)  # without a filler the end fills
-    assert ours.tolist() == [[1, 2, 3, 0], [3, 0, 0, 0], [2, 3, 0, 0]]
-    ours = generate(model, prompt, max_new_tokens=2, eos_id=0, pad_id=4)
-    assert ours.tolist() == [[1, 2, 3], [3, 0, 4], [2, 3, 0]]
+    prompt = torch.tensor([[1], [0], [2]], device=device)
+    ours = generate(model, prompt, max_new_tokens=9, eos_id=3, pad_id=4)
+    assert ours.tolist() == [[1, 2, 0, 3], [0, 3, 4, 4], [2, 0, 3, 4]]
+    ours = generate(model, prompt, max_new_tokens=9, eos_id=3)  # without a filler the end fills
+    assert ours.tolist() == [[1, 2, 0, 3], [0, 3, 3, 3], [2, 0, 3, 3]]
+    ours = generate(model, prompt, max_new_tokens=2, eos_id=3, pad_id=4)
+    assert ours.tolist() == [[1, 2, 0], [0, 3, 4], [2, 0, 3]]
 
 
 def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
