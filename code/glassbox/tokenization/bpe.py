@@ -2,105 +2,18 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glassbox.tokenization import files
-from glassbox.tokenization.merges import learn_merges, merge_pair
+from glassbox.tokenization.checks import check_texts, check_training
+from glassbox.tokenization.merges import bpe_word, learn_merges
 from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
-from glassbox.tokenization.tokenizer import Tokenizer, check_texts
+from glassbox.tokenization.tokenizer import Tokenizer
 
 END_OF_TEXT = "<|endoftext|>"
 _TO_CHARACTER = byte_alphabet()
 _TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
-
-
-def best_pair(
-    symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]
-) -> tuple[str, str] | None:
-    """Return the pair of neighbours in ``symbols`` that was learned first, or ``None``.
-
-    The lower a pair's rank in ``ranks``, the earlier it was learned.
-
-    Notes
-    -----
-    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
-    """
-    known = [pair for pair in pairwise(symbols) if pair in ranks]
-    return min(known, key=ranks.__getitem__, default=None)
-
-
-def bpe_merges(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
-    """Merge a word step by step: the pair that was learned first goes first.
-
-    Parameters
-    ----------
-    symbols : sequence of str
-        The word; a string is a sequence of its characters.
-    ranks : mapping of tuple of str to int
-        For each pair that was learned, its place in the order of learning.
-
-    Yields
-    ------
-    list of str
-        The word as it was, then after each merge. The last one is its tokens.
-
-    Notes
-    -----
-    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
-
-    Examples
-    --------
-    >>> list(bpe_merges("low", {("l", "o"): 0, ("lo", "w"): 1}))
-    [['l', 'o', 'w'], ['lo', 'w'], ['low']]
-    """
-    symbols = list(symbols)
-    yield symbols
-    while (pair := best_pair(symbols, ranks)) is not None:
-        symbols = merge_pair(symbols, pair, "".join(pair))
-        yield symbols
-
-
-def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """Return the last step of :func:`bpe_merges`, in time that grows with n log n, not with n².
-
-    Each pair waits in a queue; a merge changes two of them only. Symbols that were merged into
-    the one on their left are left empty, and skipped.
-
-    Parameters
-    ----------
-    word : sequence of str
-        The word; a string is a sequence of its characters.
-    ranks : mapping of tuple of str to int
-        As for :func:`bpe_merges`.
-
-    Notes
-    -----
-    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
-    """
-    symbols = list(word)
-    right = [*range(1, len(symbols)), -1]  # the neighbours of each symbol; -1 = none
-    left = list(range(-1, len(symbols) - 1))
-    queue = [
-        (ranks[pair], start, pair) for start, pair in enumerate(pairwise(symbols)) if pair in ranks
-    ]
-    heapify(queue)
-    while queue:
-        _, start, pair = heappop(queue)
-        end = right[start]
-        if end < 0 or (symbols[start], symbols[end]) != pair:
-            continue  # one of the two was merged with another since
-        symbols[start], symbols[end] = "".join(pair), ""
-        right[start] = right[end]
-        if right[end] >= 0:
-            left[right[end]] = start
-        right[end] = -1
-        for first, second in ((left[start], start), (start, right[start])):
-            if first >= 0 and second >= 0 and (new := (symbols[first], symbols[second])) in ranks:
-                heappush(queue, (ranks[new], first, new))
-    return [symbol for symbol in symbols if symbol]
 
 
 class BPE(Tokenizer):
@@ -196,7 +109,7 @@ class BPE(Tokenizer):
         for text in check_texts(texts):
             words.update(split_gpt2(_with_space(text) if add_prefix_space else text))
         tokens = list(dict.fromkeys([*special_tokens, *sorted(_TO_BYTE)]))
-        cls._check_training(words, vocab_size, len(tokens), "special tokens and the 256 bytes")
+        check_training(words, vocab_size, len(tokens), "special tokens and the 256 bytes")
         shown = {tuple(_show(word)): count for word, count in words.items()}
         tokens, merges = learn_merges(shown, tokens, vocab_size, min_frequency=min_frequency)
         return cls(

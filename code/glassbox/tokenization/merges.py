@@ -1,7 +1,7 @@
-"""Merging neighbours: how byte-pair encoding and WordPiece learn a vocabulary (chapter 2)."""
+"""Merging neighbours: how a vocabulary is learned, and how words are split with it (chapter 2)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
@@ -39,6 +39,92 @@ def merge_pair(
         else:
             result.append(symbol)
     return result
+
+
+def best_pair(
+    symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]
+) -> tuple[str, str] | None:
+    """Return the pair of neighbours in ``symbols`` that was learned first, or ``None``.
+
+    The lower a pair's rank in ``ranks``, the earlier it was learned.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+    """
+    known = [pair for pair in pairwise(symbols) if pair in ranks]
+    return min(known, key=ranks.__getitem__, default=None)
+
+
+def bpe_merges(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
+    """Merge a word step by step: the pair that was learned first goes first.
+
+    Parameters
+    ----------
+    symbols : sequence of str
+        The word; a string is a sequence of its characters.
+    ranks : mapping of tuple of str to int
+        For each pair that was learned, its place in the order of learning.
+
+    Yields
+    ------
+    list of str
+        The word as it was, then after each merge. The last one is its tokens.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+
+    Examples
+    --------
+    >>> list(bpe_merges("low", {("l", "o"): 0, ("lo", "w"): 1}))
+    [['l', 'o', 'w'], ['lo', 'w'], ['low']]
+    """
+    symbols = list(symbols)
+    yield symbols
+    while (pair := best_pair(symbols, ranks)) is not None:
+        symbols = merge_pair(symbols, pair, "".join(pair))
+        yield symbols
+
+
+def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[str]:
+    """Return the last step of :func:`bpe_merges`, in time that grows with n log n, not with n².
+
+    Each pair waits in a queue; a merge changes two of them only. Symbols that were merged into
+    the one on their left are left empty, and skipped.
+
+    Parameters
+    ----------
+    word : sequence of str
+        The word; a string is a sequence of its characters.
+    ranks : mapping of tuple of str to int
+        As for :func:`bpe_merges`.
+
+    Notes
+    -----
+    Sennrich, Haddow and Birch (2016), section 3.2. Chapter 2.
+    """
+    symbols = list(word)
+    right = [*range(1, len(symbols)), -1]  # the neighbours of each symbol; -1 = none
+    left = list(range(-1, len(symbols) - 1))
+    queue = [
+        (ranks[pair], start, pair) for start, pair in enumerate(pairwise(symbols)) if pair in ranks
+    ]
+    heapify(queue)
+    while queue:
+        _, start, pair = heappop(queue)
+        end = right[start]
+        if end < 0 or (symbols[start], symbols[end]) != pair:
+            continue  # one of the two was merged with another since
+        symbols[start], symbols[end] = "".join(pair), ""
+        right[start] = right[end]
+        if right[end] >= 0:
+            left[right[end]] = start
+        right[end] = -1
+        for first, second in ((left[start], start), (start, right[start])):
+            if first >= 0 and second >= 0 and (new := (symbols[first], symbols[second])) in ranks:
+                heappush(queue, (ranks[new], first, new))
+    return [symbol for symbol in symbols if symbol]
 
 
 def learn_merges(

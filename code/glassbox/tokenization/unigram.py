@@ -10,10 +10,11 @@ from typing import Any
 import torch
 
 from glassbox.tokenization import files
+from glassbox.tokenization.checks import check_text, check_texts, check_training
 from glassbox.tokenization.lattice import Pieces, sample, viterbi
 from glassbox.tokenization.normalize import CharacterMap
 from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
-from glassbox.tokenization.tokenizer import Tokenizer, check_text, check_texts
+from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram_training import learn_pieces
 
 #: T5's special tokens, in the order of its vocabulary.
@@ -134,7 +135,7 @@ class Unigram(Tokenizer):
             words.update(empty._words(text))
         characters = {character for word in words for character in word}
         needed = len(special) + len(characters.difference(special))
-        cls._check_training(words, vocab_size, needed, "special tokens and characters")
+        check_training(words, vocab_size, needed, "special tokens and characters")
         learned = learn_pieces(words, vocab_size, len(special), max_length=max_length)
         pieces = [(token, 0.0) for token in special]
         return cls(pieces + [(p, score) for p, score in learned if p not in special], **options)

@@ -6,9 +6,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glassbox.tokenization import files
+from glassbox.tokenization.checks import check_texts, check_training
 from glassbox.tokenization.merges import learn_merges
 from glassbox.tokenization.pre_tokenize import normalize_bert, split_bert
-from glassbox.tokenization.tokenizer import Tokenizer, check_texts
+from glassbox.tokenization.tokenizer import Tokenizer
 
 #: BERT's special tokens, in the order of its vocabulary.
 PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -162,7 +163,7 @@ class WordPiece(Tokenizer):
         characters = sorted({character for word in words for character in word})
         continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
         tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
-        cls._check_training(words, vocab_size, len(tokens), "special tokens and characters")
+        check_training(words, vocab_size, len(tokens), "special tokens and characters")
         tokens, _ = learn_merges(
             cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
         )

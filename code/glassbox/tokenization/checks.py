@@ -1,0 +1,133 @@
+"""What the tokenizers refuse, and in which words."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from torch import Tensor
+
+
+def check_text(text: object) -> None:
+    """Refuse what is no text, or is no proper one.
+
+    Raises
+    ------
+    TypeError
+        If it is not a string.
+    ValueError
+        If it holds half a surrogate pair, which is not a character and has no bytes.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text is {type(text).__name__}, {text!r:.60}; expected a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text has half a surrogate pair, U+{ord(text[error.start]):04X}, at position "
+            f"{error.start}: that is not a character. Decode the source with errors='replace'"
+        ) from error
+
+
+def check_iterable(texts: object) -> None:
+    """Refuse a single string where several texts are expected: it would pass as its characters.
+
+    Raises
+    ------
+    TypeError
+        If ``texts`` is a string, or nothing to iterate over.
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise TypeError(
+            f"texts is {type(texts).__name__}, {texts!r:.60}; expected several strings, such as "
+            "a list of them: [text]"
+        )
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Pass texts on one by one, refusing what is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As :func:`check_iterable` and :func:`check_text`.
+    """
+    check_iterable(texts)
+    for text in texts:
+        check_text(text)
+        yield text
+
+
+def check_ids(ids: Any, vocab_size: int) -> list[int]:
+    """Refuse ids that are not in the vocabulary; return them as a list.
+
+    Raises
+    ------
+    TypeError
+        If they are not whole numbers.
+    ValueError
+        If one is not in the vocabulary, or a tensor has more than one axis.
+    """
+    if isinstance(ids, Tensor):
+        if ids.dim() != 1:
+            raise ValueError(
+                f"ids has shape {tuple(ids.shape)}; expected one axis: decode the rows of a batch "
+                "one by one"
+            )
+        ids = ids.tolist()
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids is {type(ids).__name__}, {ids!r:.60}; expected whole numbers")
+    result = list(ids)
+    for place, number in enumerate(result):
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError(
+                f"ids[{place}] is {number!r}, {type(number).__name__}; expected whole numbers"
+            )
+        if not 0 <= number < vocab_size:
+            raise ValueError(
+                f"ids[{place}] is {number}; this vocabulary has {vocab_size} tokens, 0 to "
+                f"{vocab_size - 1}. Do the ids come from another tokenizer?"
+            )
+    return [int(number) for number in result]
+
+
+def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
+    """Refuse a vocabulary that is empty, or whose ids are not 0 to n − 1, each once.
+
+    Raises
+    ------
+    ValueError
+        Naming the first id that is missing, and what stands there instead.
+    TypeError
+        If a token is not a string or an id not a whole number.
+    """
+    if not isinstance(vocabulary, Mapping):
+        raise TypeError(f"vocabulary is {type(vocabulary).__name__}; expected token: id, a mapping")
+    if not vocabulary:
+        raise ValueError("the vocabulary is empty: expected at least one token")
+    for token, number in vocabulary.items():
+        if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"{token!r}: {number!r} in the vocabulary; expected a string: an id")
+    seen: dict[int, str] = {}
+    for token, number in vocabulary.items():
+        if number in seen:
+            raise ValueError(f"the tokens {seen[number]!r} and {token!r} both have the id {number}")
+        seen[number] = token
+    missing = next((number for number in range(len(vocabulary)) if number not in seen), None)
+    if missing is not None:
+        raise ValueError(
+            f"no token has the id {missing}: a vocabulary of {len(vocabulary)} tokens has the ids "
+            f"0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
+        )
+
+
+def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what: str) -> None:
+    """Refuse texts without a word, and a vocabulary too small for what must be in it.
+
+    Raises
+    ------
+    ValueError
+        Naming the size asked for and the size needed.
+    """
+    if not words:
+        raise ValueError("the texts hold no word: there is nothing to learn a vocabulary from")
+    if vocab_size < needed:
+        raise ValueError(f"vocab_size={vocab_size} is too small: {what} alone are {needed} tokens")
