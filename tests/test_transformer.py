@@ -312,6 +312,19 @@ def test_the_encoder_knows_the_order_by_its_positions_alone(kind, device):
         assert not torch.isclose(shuffled, memory, atol=1e-4).all(dim=-1).any()
 
 
+def test_relative_positions_have_both_sides_in_the_encoder_and_the_left_one_in_the_decoder():
+    model = make("like T5")
+    middle, around = torch.tensor([4]), torch.tensor([1, 4, 7])
+    left, here, right = model.source_positions.bias(middle, around)[:, 0].unbind(dim=-1)
+    assert not torch.isclose(left, right).any()
+    assert not torch.isclose(here, right).any()
+    left, here, right = model.target_positions.bias(middle, around)[:, 0].unbind(dim=-1)
+    assert not torch.isclose(left, here).any()
+    assert torch.equal(here, right)  # nobody asks
+    learned = [scheme.table.weight for scheme in (model.source_positions, model.target_positions)]
+    assert learned[0] is not learned[1]
+
+
 def test_padding_on_the_right_changes_nothing(model):
     source, target = texts(model)
     padded = [F.pad(ids, (0, 4)) for ids in (source, target)]
@@ -337,6 +350,23 @@ def test_a_target_padded_on_the_left_counts_from_its_first_word(model):
     logits = model.decode(padded, memory, padding_mask(padded, 0), positions=positions)
     assert_near(logits[:, 3:], model.decode(target, memory))
     assert logits.isfinite().all()  # also those of the padding, which sees nothing
+
+
+def test_words_may_leap_to_other_positions(model):
+    source, target = texts(model)
+    positions = torch.tensor([0, 1, 2, 20, 21, 22], device=source.device).expand(3, -1)
+    memory, cache = model.encode(source), model.new_cache(6)
+    leaping, plain = (model.decode(target, memory, positions=p) for p in (positions, None))
+    assert_near(leaping[:, :3], plain[:, :3])
+    if model.config.positions in ("sinusoidal", "learned", "rotary"):
+        assert not torch.isclose(leaping[:, 3:], plain[:, 3:], atol=1e-4).all(dim=-1).any()
+    else:  # biases count tokens, and no positions count nothing
+        assert_near(leaping, plain)
+    steps = [
+        model.decode(target[:, part], memory, positions=positions[:, part], cache=cache)
+        for part in (slice(0, 2), slice(2, 4), slice(4, 6))
+    ]
+    assert_near(torch.cat(steps, dim=1), leaping)
 
 
 @pytest.mark.parametrize("kind", RELATIVE)
