@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassbox import padding_mask, record
-from glassbox.positional import sinusoidal_encoding
+from glassbox.positional import RelativePositionBias, sinusoidal_encoding
 from glassbox.transformer import TokenEmbedding, Transformer, TransformerConfig
 from tests.machines import (
     KINDS,
@@ -217,6 +217,17 @@ def test_embeddings_are_multiplied_by_the_root_of_the_width_before_positions_are
     torch.testing.assert_close(tape.outputs["dropout"], expected)
 
 
+@pytest.mark.parametrize("concatenated", [True, False])
+def test_waves_are_side_by_side_or_one_half_after_the_other(concatenated):
+    model = make("the paper's", concatenated=concatenated)
+    source, target = texts(model)
+    waves = sinusoidal_encoding(torch.arange(7), 16, concatenated=concatenated)
+    for side, ids in ((model.source_positions, source), (model.target_positions, target)):
+        n = ids.size(1)
+        added = side.embed(torch.zeros(3, n, 16), torch.arange(n))
+        torch.testing.assert_close(added, waves[:n].expand(3, -1, -1))
+
+
 def test_scaled_embeddings_start_out_with_the_variance_of_a_wave_or_so():
     embedding = TokenEmbedding(500, 64)
     assert embedding.weight.std().item() == pytest.approx(64**-0.5, rel=0.05)
@@ -314,15 +325,17 @@ def test_the_encoder_knows_the_order_by_its_positions_alone(kind, device):
 
 def test_relative_positions_have_both_sides_in_the_encoder_and_the_left_one_in_the_decoder():
     model = make("like T5")
+    encoder, decoder = model.source_positions, model.target_positions
+    assert isinstance(encoder, RelativePositionBias)
+    assert isinstance(decoder, RelativePositionBias)
     middle, around = torch.tensor([4]), torch.tensor([1, 4, 7])
-    left, here, right = model.source_positions.bias(middle, around)[:, 0].unbind(dim=-1)
+    left, here, right = encoder.bias(middle, around)[:, 0].unbind(dim=-1)
     assert not torch.isclose(left, right).any()
     assert not torch.isclose(here, right).any()
-    left, here, right = model.target_positions.bias(middle, around)[:, 0].unbind(dim=-1)
+    left, here, right = decoder.bias(middle, around)[:, 0].unbind(dim=-1)
     assert not torch.isclose(left, here).any()
     assert torch.equal(here, right)  # nobody asks
-    learned = [scheme.table.weight for scheme in (model.source_positions, model.target_positions)]
-    assert learned[0] is not learned[1]
+    assert encoder.table.weight is not decoder.table.weight
 
 
 def test_padding_on_the_right_changes_nothing(model):
