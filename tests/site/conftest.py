@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tools.notebooks import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
+DARK = {False: "light", True: "dark"}
 
 
 def pages() -> list[str]:
@@ -28,17 +30,29 @@ def chapters() -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test for every page, chapter, width and colour mode it asks for."""
+    """Run a test for every page, chapter, width and colour mode it asks for.
+
+    The pages of the reference are made of the same parts: each is seen wide and light, and narrow
+    and dark, which is all there is of either.
+    """
     values: dict[str, list[Any]] = {
         "any_page": pages(),
         "chapter": chapters(),
         "width": [1400, 390],
         "dark": [False, True],
     }
-    for name in metafunc.fixturenames:
-        if name in values:
-            ids = ["light", "dark"] if name == "dark" else None
-            metafunc.parametrize(name, values[name], ids=ids)
+    names = [name for name in values if name in metafunc.fixturenames]
+    views = [dict(zip(names, view, strict=True)) for view in product(*(values[n] for n in names))]
+    if {"any_page", "width", "dark"} <= set(names):
+        views = [
+            view
+            for view in views
+            if "/api/" not in view["any_page"] or view["dark"] == (view["width"] == 390)
+        ]
+    if names:
+        shown = [[v if n != "dark" else DARK[v] for n, v in view.items()] for view in views]
+        ids = ["-".join(map(str, view)) for view in shown]
+        metafunc.parametrize(names, [tuple(view.values()) for view in views], ids=ids)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from glassbox_site.api import pages, shown
 from glassbox_site.docstrings import link_chapters, to_rst
 from glassbox_site.objects import NOTHING, home, is_attribute, look_up, modules, public_names
 from tests.site.conftest import ROOT, SITE
+from tests.site.test_accessibility import violations
 
 PAGES = pages(ROOT)
 ATTENTION = "glassbox.attention.scaled_dot_product_attention"
@@ -40,7 +41,8 @@ def entry(places):
 
 @pytest.mark.parametrize("module", [module for module in modules() if public_names(module)])
 def test_every_module_is_on_one_page(module):
-    assert len([page for page, roots in PAGES.items() for r in roots if module in shown(r)]) == 1
+    found = [page for page, roots in PAGES.items() for root in roots if module in shown(root)]
+    assert len(found) == 1, f"{module}: name it on one page of chapters/api/, after {{api}}"
 
 
 @pytest.mark.parametrize("module", modules())
@@ -114,6 +116,13 @@ def test_every_class_and_function_shows_its_source(entry):
             fold = said.find("details", class_="gb-source", recursive=False)
             thing = getattr(import_module(module), name)
             assert fold.pre.get_text().strip() == source_text(thing).strip()
+
+
+def test_axe_finds_nothing_in_unfolded_source(read, dark):
+    page = read("chapters/api/data.html", dark=dark).page
+    page.evaluate("for (const fold of document.querySelectorAll('.gb-source')) fold.open = true")
+    assert page.locator(".gb-source[open] pre").count() > 3
+    assert violations(page, ".bd-article") == []
 
 
 def test_search_finds_a_function_by_its_name(read):

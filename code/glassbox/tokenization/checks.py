@@ -1,4 +1,4 @@
-"""What the tokenizers refuse, and in which words."""
+"""What the tokenizers refuse, and in which words (chapter 2)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
