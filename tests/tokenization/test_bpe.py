@@ -100,6 +100,8 @@ def test_what_is_remembered_changes_nothing(gpt2, monkeypatch):
     texts = ["the cat sat", "on the mat", "the cat", "sat on the mat"] * 2
     assert [fresh.encode(text) for text in texts] == [gpt2.ours.encode(text) for text in texts]
     assert 0 < len(fresh._remembered) <= 3
+    fresh.encode("a" * 257)
+    assert max(map(len, fresh._remembered)) < 257  # what is too long to come again is forgotten
     tokens = fresh.tokenize("the cat")
     tokens.append("changed")
     assert fresh.tokenize("the cat") == ["the", "Ġcat"]

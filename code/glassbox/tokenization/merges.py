@@ -120,7 +120,6 @@ def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[
         right[start] = right[end]
         if right[end] >= 0:
             left[right[end]] = start
-        right[end] = -1
         for first, second in ((left[start], start), (start, right[start])):
             if first >= 0 and second >= 0 and (new := (symbols[first], symbols[second])) in ranks:
                 heappush(queue, (ranks[new], first, new))

@@ -98,9 +98,13 @@ def new_scores(scores: Mapping[str, float], expected: Mapping[str, float]) -> di
 
 
 def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
-    """Keep the pieces without which the texts would lose most likelihood.
+    r"""Keep the pieces without which the texts would lose most likelihood.
 
-    Without a piece, the words that use it would take its second best segmentation instead.
+    Without a piece, the words that use it would take its second best segmentation instead. With
+    :math:`c(x)` for how often a piece is used, and :math:`C` and :math:`C'` for the sums of all
+    counts before and after, a piece :math:`x` with the parts :math:`y` is worth
+
+    .. math:: c(x) \left(\log \frac{c(x)}{C} - \sum_y \log \frac{c(y) + c(x)}{C'}\right)
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> d
 
     Notes
     -----
-    Kudo (2018), section 3.2. Chapter 2.
+    Kudo (2018), section 3.2. For the growth of :math:`C'` see the comment in the code. Chapter 2.
     """
     pieces = Pieces(scores)
     used: Counter[str] = Counter()
@@ -132,9 +136,11 @@ def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> d
         if len(piece) == 1:
             kept[piece] = score
         elif (count := used[piece]) and viterbi(piece, pieces) == [piece]:
-            instead = viterbi(piece, pieces, whole=False)
-            total = math.log(all_used + count * (len(instead) - 1))
-            instead = [part if part in scores else UNKNOWN for part in instead]
+            parts = viterbi(piece, pieces, whole=False)
+            instead = [part if part in scores else UNKNOWN for part in parts]
+            # The total grows by len(instead) - 1 for each use. SentencePiece, with which published
+            # vocabularies were learned, takes the size of the vocabulary for it; so does this.
+            total = math.log(all_used + count * len(scores))
             without = sum(math.log(used[part] + count) - total for part in instead)
             losses[piece] = count / all_words * (math.log(count) - math.log(all_used) - without)
     missed = sorted(losses, key=losses.__getitem__, reverse=True)
