@@ -23,6 +23,7 @@ def pair(sizes: dict[str, Any], device: str) -> tuple[GPT2, Any]:
     """Return ours and theirs with the same random parameters."""
     utils.logging.set_verbosity_error()
     theirs = GPT2LMHeadModel(ReferenceConfig(**sizes, **FUSED)).eval()
+    theirs.generation_config.eos_token_id = None
     return GPT2.from_pretrained(theirs).to(device), theirs.to(device)
 
 
@@ -37,7 +38,7 @@ def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
                 "num_beams": n_beams,
                 "do_sample": False,
                 "pad_token_id": 0,
-                "eos_token_id": None,
+                "eos_token_id": None,  # as many tokens in every round
             }
             ask = partial(
                 theirs.generate,
@@ -45,7 +46,7 @@ def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
                 attention_mask=torch.ones_like(prompt),
                 **options,
             )
-            write = partial(generate, ours, prompt, max_new_tokens=NEW, n_beams=n_beams)
+            write = partial(generate, ours, prompt, max_new_tokens=NEW, n_beams=n_beams, eos_id=())
             torch.testing.assert_close(write(), ask(), atol=0, rtol=0)
             yield compare(
                 f"{way} decoding, {NEW} tokens, {name}",
@@ -96,7 +97,7 @@ def share_of_bandwidth(device: str) -> Share:
     vector = torch.randn(1024, device=device)
     prompt = torch.zeros(1, PROMPT, dtype=torch.int64, device=device)
     few, many = (
-        seconds_of(partial(generate, model, prompt, max_new_tokens=n), device, rounds=5)
+        seconds_of(partial(generate, model, prompt, max_new_tokens=n, eos_id=()), device, rounds=5)
         for n in (1, 1 + NEW)
     )
     return Share(
