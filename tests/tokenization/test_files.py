@@ -24,6 +24,7 @@ def same(first, second, texts=TEXTS) -> bool:
     )
 
 
+NUMBERED = [f"<{number}>" for number in range(12)]
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
@@ -33,7 +34,7 @@ def learned(captions):
     return [
         WordPiece.train(texts, 300, lowercase=False, strip_accents=True),
         WordPiece.train(texts, 300, special_tokens=[*TOKENS, "[NEW]"]),
-        BPE.train(texts, 300, special_tokens=["<s>", "</s>"], pad_token="</s>"),
+        BPE.train(texts, 300, special_tokens=["</s>", *NUMBERED], pad_token="</s>"),
         BPE.train(texts, 300, add_prefix_space=True),
         Unigram.train(texts, 300),
         Unigram.train(texts, 300, collapse=False, end=None, pad_token=None),

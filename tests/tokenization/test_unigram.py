@@ -144,3 +144,10 @@ def test_the_character_map_replaces_as_the_reference_does(character_map, sentenc
     texts += [f"a{character}b" for character in {*first, *changed}]
     wrong = [text for text in texts if text and ours(text) != reference.normalize_str(text)]
     assert wrong == []
+
+
+def test_a_large_trie_s_offsets_are_in_steps_of_256():
+    from glassbox.tokenization.normalize import _offset
+
+    assert _offset(5 << 10 | 0xFF) == 5
+    assert _offset(5 << 10 | 0x200) == 5 * 256
