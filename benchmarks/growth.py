@@ -1,12 +1,14 @@
 """How time and memory grow with the length of the text, as exponents."""
 
 import math
+import re
 import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import torch
 
@@ -95,10 +97,17 @@ def peak_memory(way: str, length: int, device: str) -> float:
         before = torch.cuda.memory_allocated()
         context(way, inputs).sum().backward()
         return (torch.cuda.max_memory_allocated() - before) / 1e6
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resident_peak()
     context(way, inputs).sum().backward()
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (after - before) * (1 if sys.platform == "darwin" else 1024) / 1e6
+    return (resident_peak() - before) / 1e6
+
+
+def resident_peak() -> int:
+    """The most bytes of memory that this process has had."""
+    status = Path("/proc/self/status")  # what getrusage says there begins with the parent's peak
+    if status.is_file() and (peak := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
+        return 1024 * int(peak[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def context(way: str, inputs: list[torch.Tensor]) -> torch.Tensor:

@@ -16,6 +16,7 @@ from torch.nn.modules import module as every_module
 from glassbox.cache import Cache, KeyValueCache
 from glassbox.checks import check_bias, check_mask, check_same_memory
 from glassbox.feed_forward import FeedForward, GatedFeedForward
+from glassbox.few_rows import few_rows
 from glassbox.layers import DecoderLayer
 from glassbox.multi_head_attention import MultiHeadAttention, observers
 from glassbox.normalization import LayerNorm, RMSNorm
@@ -154,24 +155,24 @@ def _average(
         scale=attention.scale,
         enable_gqa=attention.n_heads != attention.n_kv_heads,
     )
-    return _linear(attention.output, context.view(context.size(0), 1, -1))
+    output = attention.output
+    return few_rows(context.view(context.size(0), 1, -1), output.weight, output.bias)
 
 
 def _transform(network: FeedForward | GatedFeedForward, x: Tensor) -> Tensor:
-    hidden = _linear(network.expand, x)
+    expand, contract = network.expand, network.contract
+    hidden = few_rows(x, expand.weight, expand.bias)
     if isinstance(network, GatedFeedForward):
-        hidden = network.activation(_linear(network.gate, x)) * hidden
+        gate = few_rows(x, network.gate.weight, network.gate.bias)
+        hidden = network.activation(gate) * hidden
     else:
         hidden = network.activation(hidden)
-    return _linear(network.contract, hidden)
-
-
-def _linear(linear: nn.Linear, x: Tensor) -> Tensor:
-    return F.linear(x, linear.weight, linear.bias)
+    return few_rows(hidden, contract.weight, contract.bias)
 
 
 def _heads(linear: nn.Linear, x: Tensor, n_heads: int) -> Tensor:
-    return _linear(linear, x).view(x.size(0), n_heads, 1, -1)  # one position: nothing to transpose
+    # One position: there is nothing to transpose.
+    return few_rows(x, linear.weight, linear.bias).view(x.size(0), n_heads, 1, -1)
 
 
 def _added(

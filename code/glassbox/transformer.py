@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_token_ids
 from glassbox.config import PositionKind, StackConfig
+from glassbox.few_rows import project
 from glassbox.positional import (
     AlibiPositions,
     LearnedPositions,
@@ -398,7 +399,7 @@ class Transformer(Pretrained):
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
         """Project ``hidden`` vectors to one number for each word: ``(batch, length, vocab)``."""
-        return self.output(hidden)
+        return project(self.output, hidden)
 
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` words at most."""

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_length, check_token_ids
 from glassbox.config import StackConfig
+from glassbox.few_rows import project
 from glassbox.positional import Positions
 from glassbox.pretrained import (
     Pretrained,
@@ -266,7 +267,7 @@ class LanguageModel(Pretrained):
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
         """Project vectors to one number for each token id: ``(batch, length, vocab_size)``."""
-        return self.output(hidden)
+        return project(self.output, hidden)
 
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` tokens at most, prompt included."""
