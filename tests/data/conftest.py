@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,3 +88,20 @@ def published(publisher: Publisher, machine: Path, monkeypatch: pytest.MonkeyPat
     )
     monkeypatch.setitem(FILES, file.name, file)
     return file
+
+
+@pytest.fixture
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, bytes], Path]:
+    """Return a function that puts another content in a file of the table, as if published so."""
+    monkeypatch.setenv("GLASSBOX_DATA", str(tmp_path))
+
+    def put(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        digest = sha256(content).hexdigest()
+        file = replace(FILES[name], bytes=len(content), sha256=digest)
+        monkeypatch.setitem(FILES, name, file)
+        return path
+
+    return put

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import resource
 import signal
 import socket
 import sys
@@ -253,3 +254,20 @@ def test_a_terminal_sees_how_far_it_is_and_a_notebook_sees_nothing(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     find(published.name)
     assert f"{published.name}:   0%" in capsys.readouterr().err
+
+
+def test_a_disk_that_has_no_room_is_not_taken_for_a_missing_network(published, machine):
+    """A limit on the size of files stands in for the disk: the system refuses the same call."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error is to come, not the end
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(CONTENT) // 2, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large") as caught:
+            find(published.name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not isinstance(caught.value, ConnectionError)
+    assert caught.value.filename == str(machine / published.name)
+    assert left(machine) == []
+    assert find(published.name).read_bytes() == CONTENT

@@ -52,3 +52,19 @@ def test_a_file_may_have_another_name_where_it_is_published():
         "here/a.txt": "https://example.org/1/a.txt",
         "here/b.txt": "https://example.org/1/c.txt",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "licence", "credit"),
+    [
+        ("tatoeba_eng_fra/fra-eng.zip", "CC BY 2.0", "tatoeba.org and manythings.org/anki"),
+        ("multi30k/train.de.gz", "none stated", "Elliott"),
+        ("tinyshakespeare/input.txt", "public domain", "Karpathy"),
+        ("classification_sst2/train.tsv", "none stated", "Socher"),
+        ("ner_wnut17/wnut17train.conll", "CC BY 4.0", "Derczynski"),
+        ("pos_ud_english_ewt/en_ewt-ud-dev.conllu", "CC BY-SA 4.0", "Universal Dependencies"),
+    ],
+)
+def test_the_table_says_on_what_terms_a_corpus_may_be_used_and_whom_to_name(name, licence, credit):
+    assert FILES[name].licence.startswith(licence)
+    assert credit in FILES[name].credit

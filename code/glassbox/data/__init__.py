@@ -1,6 +1,29 @@
 """The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
 
+from glassbox.data.everyday import everyday
+from glassbox.data.parallel import multi30k, references, tatoeba
+from glassbox.data.senses import senses
+from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
 from glassbox.data.store import find
 from glassbox.data.table import FILES, DataFile
+from glassbox.data.text import plain_spaces, tiny_shakespeare
+from glassbox.data.treebank import ParsedSentence, ud_english
 
-__all__ = ["FILES", "DataFile", "find"]
+__all__ = [
+    "FILES",
+    "DataFile",
+    "LabelledSentence",
+    "ParsedSentence",
+    "TaggedSentence",
+    "everyday",
+    "find",
+    "multi30k",
+    "plain_spaces",
+    "references",
+    "senses",
+    "sst2",
+    "tatoeba",
+    "tiny_shakespeare",
+    "ud_english",
+    "wnut17",
+]

@@ -1,7 +1,8 @@
 """Fetch a published file whole and unaltered, or not at all."""
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import closing, suppress
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,16 +38,18 @@ def download(file: DataFile, destination: Path) -> None:
     ValueError
         If what came is cut off, longer, or altered: the message names the address, both sizes and
         both digests.
+    OSError
+        If it cannot be written, such as on a full disk.
     """
     destination.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=destination.parent, prefix=".") as folder:
         part = Path(folder, "part")
         try:
             _receive(file, part)
-        except (OSError, HTTPException) as error:
-            if isinstance(error, HTTPError):
-                error.close()  # it is the answer as well
-            raise ConnectionError(f"{file.address} cannot be fetched: {error}") from error
+        except ConnectionError:
+            raise
+        except OSError as error:  # a full disk, which does not say what it was too full for
+            raise OSError(error.errno, error.strerror, str(destination)) from error
         check(part, file, f"{file.address} sent")
         part.replace(destination)
 
@@ -82,14 +85,30 @@ def check(path: Path, file: DataFile, what: str) -> None:
 def _receive(file: DataFile, part: Path) -> None:
     """Write what the address sends, and not a chunk more than the file is long."""
     with (
-        urlopen(file.address, timeout=PATIENCE) as response,
+        closing(_chunks(file)) as chunks,
         part.open("wb") as stream,
         # disable=None: only where a terminal shows it
         tqdm(
             desc=file.name, total=file.bytes, unit="B", unit_scale=True, disable=None, leave=False
         ) as bar,
-        suppress(IncompleteRead),  # cut off, which its digest will say
     ):
-        while stream.tell() <= file.bytes and (chunk := response.read(CHUNK)):
+        for chunk in chunks:
             stream.write(chunk)
             bar.update(len(chunk))
+            if stream.tell() > file.bytes:
+                break
+
+
+def _chunks(file: DataFile) -> Generator[bytes, None, None]:
+    """Give what the address sends, piece by piece."""
+    try:
+        with (
+            urlopen(file.address, timeout=PATIENCE) as response,
+            suppress(IncompleteRead),  # cut off, which its digest will say
+        ):
+            while chunk := response.read(CHUNK):
+                yield chunk
+    except (OSError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()  # it is the answer as well
+        raise ConnectionError(f"{file.address} cannot be fetched: {error}") from error

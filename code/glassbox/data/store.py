@@ -34,6 +34,8 @@ def find(name: str) -> Path:
         If ``GLASSBOX_DATA`` names no folder.
     ConnectionError
         If the file is not here and cannot be fetched.
+    OSError
+        If what is fetched cannot be written, such as on a full disk.
     """
     if name not in FILES:
         near = get_close_matches(str(name), FILES, n=3, cutoff=0.5) or FILES

@@ -1,0 +1,85 @@
+"""The command line: ``glassbox train``, ``translate``, ``evaluate``, ``bench``.
+
+Each command is a module of this package with two functions: ``add_arguments(parser)``, and
+``run(arguments)``, which returns the exit status. Only the one that is asked for is imported.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
+
+import glassbox
+
+#: The commands, and what ``glassbox --help`` says of each.
+COMMANDS = {
+    "train": "train a model, or go on with one that was stopped",
+    "translate": "translate sentences, given here or on standard input",
+    "evaluate": "measure a model on the test set of a corpus",
+    "bench": "measure the speed against PyTorch and transformers",
+}
+#: Exit statuses, as shells know them: used wrongly, interrupted, nobody reads any more.
+WRONG_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    What a user can mend is told in a line on standard error: what is wrong with the options, a
+    file that is missing or damaged, a network that cannot be reached, a training that diverges.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments, without the program's name; those of this process if left out.
+
+    Returns
+    -------
+    int
+        The exit status: 0 if all went well, 2 if there is something to mend, 130 after Ctrl-C,
+        141 if nobody reads what is written.
+
+    Raises
+    ------
+    SystemExit
+        From ``argparse``: with 0 after ``--help`` and ``--version``, with 2 if an argument is
+        not understood.
+    """
+    argv = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)  # whatever the locale
+    try:
+        arguments = _parser(argv).parse_args(argv)
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()  # here, where a broken pipe is expected
+        return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes once more as it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (OSError, ValueError, FloatingPointError) as error:
+        for line in (str(error), *getattr(error, "__notes__", ())):
+            print(f"glassbox: {line}", file=sys.stderr)
+        return WRONG_USE
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Return a parser that knows all commands by name, and one of them with its arguments."""
+    parser = argparse.ArgumentParser(
+        prog="glassbox", description="The Glass-Box Transformer: train it, use it, measure it."
+    )
+    parser.add_argument("--version", action="version", version=f"glassbox {glassbox.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    asked_for = next((word for word in argv if not word.startswith("-")), None)
+    for name, purpose in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
+        if name == asked_for:
+            module = import_module(f"glassbox.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser

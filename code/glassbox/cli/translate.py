@@ -1,0 +1,189 @@
+"""``glassbox translate``: sentences from the arguments, or from standard input line by line."""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+#: What moves the cursor, or rings the bell.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+#: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
+OPTIONS = {
+    "beams": "n_beams",
+    "length_penalty": "length_penalty",
+    "max_tokens": "max_new_tokens",
+    "sample": "sample",
+    "temperature": "temperature",
+    "top_k": "top_k",
+    "top_p": "top_p",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    add = parser.add_argument
+    add("text", metavar="TEXT", nargs="*", help="sentences; without any, lines of standard input")
+    add("--to", metavar="LANGUAGE", help="such as en; the other language if left out")
+    add("--from", metavar="LANGUAGE", dest="source", help="of the text; told from its words")
+    add(
+        "--model",
+        metavar="NAME",
+        default="tatoeba-en-fr",
+        help="a translator that glassbox carries, or a folder (default: %(default)s)",
+    )
+    add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
+    add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
+    add("--show-attention", metavar="FILE", type=Path, help="write a page: where the model looked")
+    beams = parser.add_argument_group("the most probable translation")
+    beams.add_argument("--beams", metavar="N", type=int, help="followed at a time (default: 5)")
+    beams.add_argument("--length-penalty", metavar="A", type=float, help="more prefers long ones")
+    beams.add_argument(
+        "--max-tokens", metavar="N", type=int, help="tokens that are written at most"
+    )
+    drawn = parser.add_argument_group("a translation that is drawn")
+    drawn.add_argument("--sample", action="store_true", default=None, help="draw each token")
+    drawn.add_argument("--temperature", metavar="T", type=float, help="above 1 is bolder")
+    drawn.add_argument("--top-k", metavar="K", type=int, help="draw from the K most probable")
+    drawn.add_argument("--top-p", metavar="P", type=float, help="draw from the share P")
+    drawn.add_argument("--seed", metavar="N", type=int, help="the same N draws the same again")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Translate what the ``arguments`` say, and return 0.
+
+    Raises
+    ------
+    ValueError
+        If options contradict one another, or a line is not UTF-8.
+    FileNotFoundError
+        If there is no such translator, or no folder for the page.
+    """
+    _check(arguments)
+    import torch
+
+    from glassbox.cli.device import find_device
+    from glassbox.translation import Translator
+
+    translator = Translator.from_pretrained(arguments.model)
+    translator.model.to(find_device(arguments.device))
+    options: dict[str, Any] = {
+        option: value
+        for name, option in OPTIONS.items()
+        if (value := getattr(arguments, name)) is not None
+    }
+    if arguments.seed is not None:
+        options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
+    several = arguments.alternatives is not None and len(arguments.text) != 1
+    for text in arguments.text or lines():
+        for line in answer(translator, text, arguments, options):
+            print(line, flush=True)
+        if several:
+            print(flush=True)
+    return 0
+
+
+def answer(
+    translator: Any, text: str, arguments: argparse.Namespace, options: dict[str, Any]
+) -> Iterator[str]:
+    """Yield the lines with which a text is answered.
+
+    Parameters
+    ----------
+    translator : Translator
+        What translates.
+    text : str
+        One sentence; a blank one is answered with a blank line, and has no page.
+    arguments : argparse.Namespace
+        What is asked for.
+    options : dict
+        Of :meth:`glassbox.translation.Translator.translate`.
+
+    Yields
+    ------
+    str
+        The translation; or each of several, with its probability and a tab before it.
+    """
+    if arguments.show_attention is None and translator.tokenizer.is_blank(text):
+        yield ""
+        return
+    to = translator.target_language(text, source=arguments.source, to=arguments.to)
+    found = translator.alternatives(text, to, arguments.alternatives or 1, **options)
+    if arguments.show_attention is not None:
+        from glassbox.translation.page import attention_page
+
+        write_page(arguments.show_attention, attention_page(translator, text, to, found[0]))
+    for one in found:
+        chance = "" if arguments.alternatives is None else f"{one.probability:#.3g}\t"
+        yield chance + one_line(one.text)
+
+
+def one_line(text: str) -> str:
+    """Return a ``text`` on one line, for a terminal or a pipe.
+
+    The end of a line would be taken for the end of the answer, and what else controls a terminal
+    is nothing that a model should write there.
+    """
+    return CONTROL.sub(" ", text)
+
+
+def lines() -> Iterator[str]:
+    """Yield each line of standard input as soon as it is there, in UTF-8 whatever the locale.
+
+    Raises
+    ------
+    ValueError
+        If a line is not UTF-8, naming it.
+    """
+    if sys.stdin.isatty():
+        print("One sentence on each line; Ctrl-D ends.", file=sys.stderr)
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        try:
+            yield line.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"line {number} of standard input is not UTF-8 text ({error}): convert it first, "
+                "as with iconv -t UTF-8"
+            ) from error
+
+
+def write_page(file: Path, page: str) -> None:
+    """Write a ``page`` beside its ``file``, then put it in its place."""
+    beside = file.with_name(f".{file.name}.writing")
+    try:
+        beside.write_text(page, encoding="utf-8")
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def check_folder(file: Path) -> None:
+    """Refuse a ``file`` for whose folder there is none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no folder to write it in.
+    """
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"no folder {str(file.parent)!r} to write {file.name} in: make it")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse, before anything is loaded, what would not be done."""
+    if arguments.alternatives is not None and arguments.alternatives < 1:
+        raise ValueError(f"--alternatives {arguments.alternatives}: expected at least 1")
+    if (page := arguments.show_attention) is not None:
+        if len(arguments.text) != 1:
+            raise ValueError(
+                f"--show-attention with {len(arguments.text)} texts: the page shows one; give one "
+                "TEXT"
+            )
+        check_folder(page)
+    for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
+        if (value := getattr(arguments, name)) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
+            )

@@ -1,0 +1,124 @@
+"""What the readers of all corpora share: the check of a split's name, and lines of text."""
+
+from collections.abc import Iterable, Iterator
+from gzip import decompress
+from itertools import groupby
+from pathlib import Path
+
+from glassbox.data.store import find
+
+
+def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
+    """Refuse a split that a corpus does not have.
+
+    Parameters
+    ----------
+    corpus : str
+        The name of the corpus, for the message.
+    split : str
+        What was asked for.
+    known : iterable of str
+        The splits that there are.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    if split not in (known := tuple(known)):
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"{corpus} has no split {split!r}; it has: {names}")
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """Read bytes as UTF-8.
+
+    Parameters
+    ----------
+    content : bytes
+        What a file holds.
+    path : Path
+        The file, for the message.
+
+    Returns
+    -------
+    str
+        Its text, with line breaks as they are.
+
+    Raises
+    ------
+    ValueError
+        If they are something else, naming the line.
+    """
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise malformed(path, line, "UTF-8", error.object[error.start : error.end]) from error
+
+
+def malformed(path: Path, line: int, expected: str, got: str | bytes) -> ValueError:
+    """Make the error that says which line of a file cannot be read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    line : int
+        The number of its line, from 1.
+    expected : str
+        What should have been there.
+    got : str or bytes
+        What is there.
+
+    Returns
+    -------
+    ValueError
+        To be raised.
+    """
+    return ValueError(f"{path}, line {line}: expected {expected}, got {got!r}")
+
+
+def find_lines(name: str) -> tuple[Path, list[str]]:
+    """Find a data file and read its lines.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`glassbox.data.FILES`. What ends with ``.gz`` is unpacked.
+
+    Returns
+    -------
+    path : Path
+        The file, for messages.
+    lines : list of str
+        Its lines, without the line feeds that end them.
+
+    Raises
+    ------
+    ValueError
+        If a line is not UTF-8, or from :func:`glassbox.data.find`.
+    """
+    path = find(name)
+    content = path.read_bytes()
+    text = decoded(decompress(content) if path.suffix == ".gz" else content, path)
+    # not splitlines(), which also breaks at characters that stand inside a sentence, such as U+0085
+    return path, text.removesuffix("\n").split("\n")
+
+
+def blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
+    """Gather the lines between blank ones, such as those of a sentence with a word on each.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The lines of a file.
+
+    Yields
+    ------
+    list of (int, str)
+        The lines of a block and their numbers, from 1.
+    """
+    for blank, block in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()):
+        if not blank:
+            yield list(block)

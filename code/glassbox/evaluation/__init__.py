@@ -1,0 +1,52 @@
+"""How good a model is: its translations against people's, its probabilities against the text.
+
+``bleu`` is BLEU from scratch; ``scores`` asks sacreBLEU, whose signature makes figures comparable;
+``published`` repeats how two published runs measured. ``likelihood``, ``language_models`` and
+``translators`` need no translations: they say how probable a model finds what people wrote.
+``corpora`` and ``models`` find what is measured by its name, and ``report`` puts all together.
+"""
+
+from glassbox.evaluation.bleu import (
+    CorpusBleu,
+    brevity_penalty,
+    clipped_matches,
+    corpus_bleu,
+    count_ngrams,
+)
+from glassbox.evaluation.corpora import ParallelTest, TextTest, parallel_test, text_test
+from glassbox.evaluation.language_models import (
+    LossEstimate,
+    estimate_loss,
+    evaluate_language_model,
+)
+from glassbox.evaluation.likelihood import Likelihood
+from glassbox.evaluation.models import load_model
+from glassbox.evaluation.published import moses_bleu, moses_tokens, spacy_bleu, spacy_tokens
+from glassbox.evaluation.report import measure_translations
+from glassbox.evaluation.scores import TranslationScores, score_translations
+from glassbox.evaluation.translators import evaluate_translator
+
+__all__ = [
+    "CorpusBleu",
+    "Likelihood",
+    "LossEstimate",
+    "ParallelTest",
+    "TextTest",
+    "TranslationScores",
+    "brevity_penalty",
+    "clipped_matches",
+    "corpus_bleu",
+    "count_ngrams",
+    "estimate_loss",
+    "evaluate_language_model",
+    "evaluate_translator",
+    "load_model",
+    "measure_translations",
+    "moses_bleu",
+    "moses_tokens",
+    "parallel_test",
+    "score_translations",
+    "spacy_bleu",
+    "spacy_tokens",
+    "text_test",
+]

@@ -1,0 +1,180 @@
+"""BLEU: how much of a translation stands in what people wrote, run of words by run of words."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from glassbox.evaluation.checks import check_token_corpora
+
+
+class CorpusBleu(NamedTuple):
+    """BLEU, and what it is made of.
+
+    Attributes
+    ----------
+    score : float
+        0 to 100.
+    precisions : tuple of float
+        Of runs of 1, 2, ... tokens, 0 to 100.
+    brevity_penalty : float
+        0 to 1; 1 where the translations are at least as long as the references.
+    hypothesis_length, reference_length : int
+        Tokens of all translations, and of the references that are closest to them in length.
+    """
+
+    score: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    hypothesis_length: int
+    reference_length: int
+
+
+def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Count the runs of ``n`` tokens.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        A sentence.
+    n : int
+        Length of a run.
+
+    Returns
+    -------
+    Counter of tuple of str
+        How often each occurs; empty if the sentence is shorter.
+    """
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def clipped_matches(
+    hypothesis: Sequence[str], references: Sequence[Sequence[str]], n: int
+) -> tuple[int, int]:
+    """Count the runs of ``n`` tokens of a translation that stand in a reference.
+
+    Each counts at most as often as it occurs in one reference, so that saying a right word over
+    and over gains nothing.
+
+    Parameters
+    ----------
+    hypothesis : sequence of str
+        The tokens of the translation.
+    references : sequence of sequence of str
+        The tokens of each reference.
+    n : int
+        Length of a run.
+
+    Returns
+    -------
+    tuple of int
+        How many of them there are, and how many runs in all.
+
+    Notes
+    -----
+    Papineni et al. (2002), section 2.1, the numerator and denominator of the modified precision.
+    """
+    counts = count_ngrams(hypothesis, n)
+    most: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        most |= count_ngrams(reference, n)
+    return (counts & most).total(), counts.total()
+
+
+def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
+    r"""Return the factor that keeps a translation from saying only what it is sure of.
+
+    .. math::
+        \min\left(1, e^{1 - r / c}\right)
+
+    Parameters
+    ----------
+    hypothesis_length : int
+        Tokens of all translations, :math:`c`.
+    reference_length : int
+        Tokens of the references, :math:`r`.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Notes
+    -----
+    Papineni et al. (2002), section 2.2.
+    """
+    if hypothesis_length >= reference_length:
+        return 1.0
+    return math.exp(1 - reference_length / hypothesis_length) if hypothesis_length else 0.0
+
+
+def corpus_bleu(
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Sequence[str]]],
+    max_n: int = 4,
+) -> CorpusBleu:
+    r"""Return the BLEU of a corpus of translations.
+
+    .. math::
+        \text{BLEU} = \min\left(1, e^{1 - r / c}\right)
+        \exp\left(\frac{1}{N} \sum_{n=1}^N \log p_n\right)
+
+    Matches and runs are added up over the corpus before they are divided, so that it is not a mean
+    over sentences. Nothing is smoothed: without a single matching run of ``max_n`` tokens it is 0.
+
+    Parameters
+    ----------
+    hypotheses : sequence of sequence of str
+        The tokens of each translation.
+    references : sequence of sequence of sequence of str
+        For each translation, the tokens of one or several references. The length that counts is
+        the closest to the translation's, the shorter of two that are as close.
+    max_n : int, optional
+        The longest run that is counted, :math:`N`.
+
+    Returns
+    -------
+    CorpusBleu
+        The score, 0 to 100, and its parts.
+
+    Raises
+    ------
+    ValueError
+        If there is no translation, one has no reference, there are more or fewer of these, or
+        ``max_n`` is not positive.
+    TypeError
+        If something else than tokens is given, such as a text that is not split.
+
+    Notes
+    -----
+    Papineni et al. (2002), section 2.3. How text is split into tokens changes the score: compare
+    only what was split alike. Chapter 9.
+    """
+    check_token_corpora(hypotheses, references)
+    if max_n < 1:
+        raise ValueError(f"max_n={max_n}: expected at least 1")
+    hypothesis_length = sum(map(len, hypotheses))
+    reference_length = sum(
+        _closest_length(len(hypothesis), [len(reference) for reference in several])
+        for hypothesis, several in zip(hypotheses, references, strict=True)
+    )
+    precisions = []
+    for n in range(1, max_n + 1):
+        matches, runs = 0, 0
+        for hypothesis, several in zip(hypotheses, references, strict=True):
+            matching, all_of_them = clipped_matches(hypothesis, several, n)
+            matches, runs = matches + matching, runs + all_of_them
+        precisions.append(matches / runs if runs else 0.0)
+    penalty = brevity_penalty(hypothesis_length, reference_length)
+    mean = math.exp(sum(map(math.log, precisions)) / max_n) if all(precisions) else 0.0
+    return CorpusBleu(
+        100 * penalty * mean,
+        tuple(100 * precision for precision in precisions),
+        penalty,
+        hypothesis_length,
+        reference_length,
+    )
+
+
+def _closest_length(length: int, lengths: list[int]) -> int:
+    return min(lengths, key=lambda other: (abs(other - length), other))

@@ -1,0 +1,132 @@
+"""What models are measured on: test sets by name, with the files they come from."""
+
+from typing import NamedTuple
+
+from glassbox.data import FILES, multi30k, references, tatoeba, tiny_shakespeare
+from glassbox.data.parallel import MULTI30K
+
+#: The languages of each corpus of translations.
+CORPORA = {"tatoeba": ("en", "fr"), "multi30k": ("de", "en", "fr")}
+
+
+class ParallelTest(NamedTuple):
+    """Sentences to translate, and what people wrote.
+
+    Attributes
+    ----------
+    corpus, split : str
+        What it is called.
+    source, to : str
+        From which language into which.
+    sources : list of str
+        The sentences to translate.
+    references : list of list of str
+        For each, one translation or several.
+    files : dict of str to str
+        The digest (sha256) of each file it was read from, by its name.
+    """
+
+    corpus: str
+    split: str
+    source: str
+    to: str
+    sources: list[str]
+    references: list[list[str]]
+    files: dict[str, str]
+
+    def first(self, number: int | None) -> "ParallelTest":
+        """Return the first ``number`` sentences, or all of them if it is None."""
+        return self._replace(sources=self.sources[:number], references=self.references[:number])
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each sentence with each of its translations."""
+        return [
+            (source, target)
+            for source, several in zip(self.sources, self.references, strict=True)
+            for target in several
+        ]
+
+
+class TextTest(NamedTuple):
+    """A text to predict.
+
+    Attributes
+    ----------
+    corpus, split : str
+        What it is called.
+    text : str
+        All of it.
+    files : dict of str to str
+        The digest (sha256) of each file it was read from, by its name.
+    """
+
+    corpus: str
+    split: str
+    text: str
+    files: dict[str, str]
+
+
+def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest:
+    """Return a test set for translators.
+
+    Parameters
+    ----------
+    corpus : {"tatoeba", "multi30k"}
+        Of Tatoeba, each sentence stands once, with all its translations: whoever finds one has
+        translated it. Of Multi30k, each line stands as it is, with the one that it has.
+    split : str
+        As :func:`glassbox.data.tatoeba` and :func:`glassbox.data.multi30k` call it; ``"test"`` of
+        the latter is ``"test_2016"``, which most published figures are of.
+    source, to : str
+        From which language into which.
+
+    Returns
+    -------
+    ParallelTest
+        The sentences.
+
+    Raises
+    ------
+    ValueError
+        If the corpus is not known or has no such split or language.
+    """
+    if corpus not in CORPORA:
+        raise ValueError(f"no corpus {corpus!r} of translations: expected one of {[*CORPORA]}")
+    for language in (source, to):
+        if language not in CORPORA[corpus]:
+            raise ValueError(f"{corpus} in {language!r}: it is in {', '.join(CORPORA[corpus])}")
+    if source == to:
+        raise ValueError(f"from {source} to {to}: expected two different languages")
+    if corpus == "tatoeba":
+        pairs = [(en, fr) if source == "en" else (fr, en) for en, fr in tatoeba(split)]
+        gathered = references(pairs)
+        sources, targets = [*gathered], [*gathered.values()]
+        names = ["tatoeba_eng_fra/fra-eng.zip"]
+    else:
+        split = "test_2016" if split == "test" else split
+        captions = multi30k(split, source, to)
+        sources, targets = [pair[0] for pair in captions], [[pair[1]] for pair in captions]
+        names = [f"multi30k/{MULTI30K[split]}.{language}.gz" for language in (source, to)]
+    return ParallelTest(corpus, split, source, to, sources, targets, _digests(names))
+
+
+def text_test(split: str) -> TextTest:
+    """Return the part of Tiny Shakespeare that language models are measured on.
+
+    Parameters
+    ----------
+    split : str
+        As :func:`glassbox.data.tiny_shakespeare` calls it.
+
+    Returns
+    -------
+    TextTest
+        The text.
+    """
+    files = _digests(["tinyshakespeare/input.txt"])
+    return TextTest("shakespeare", split, tiny_shakespeare(split), files)
+
+
+def _digests(names: list[str]) -> dict[str, str]:
+    return {name: FILES[name].sha256 for name in names}

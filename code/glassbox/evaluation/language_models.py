@@ -1,0 +1,175 @@
+"""The loss of a language model on a whole text, and nanoGPT's estimate of it."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glassbox.evaluation.likelihood import Likelihood, check_positive, token_losses
+from glassbox.models.language_model import LanguageModel
+from glassbox.modes import evaluating
+
+
+class LossEstimate(NamedTuple):
+    """A loss that was estimated from samples.
+
+    Attributes
+    ----------
+    loss : float
+        The mean over the batches, in nats per token.
+    standard_error : float
+        How far that mean is expected to be from the loss on the whole text.
+    """
+
+    loss: float
+    standard_error: float
+
+
+def evaluate_language_model(
+    model: LanguageModel,
+    token_ids: Int[Tensor, " length"],
+    n_bytes: int,
+    *,
+    context: int | None = None,
+    stride: int | None = None,
+    batch_size: int = 32,
+) -> Likelihood:
+    """Measure a language model on a whole text: every token but the first is predicted once.
+
+    The text is cut into windows of ``context`` tokens that begin every ``stride`` tokens. Where
+    windows overlap, a token counts in the first that predicts it. Without overlap, the first
+    tokens of a window are predicted from little; the smaller the stride, the more context each
+    token has, and the longer it takes.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        It is in eval mode for as long.
+    token_ids : Tensor
+        Integers, ``(length,)``.
+    n_bytes : int
+        Bytes of the text that all tokens but the first stand for.
+    context : int, optional
+        Tokens that the model reads at a time; its ``max_len`` if left out.
+    stride : int, optional
+        Tokens from the beginning of a window to that of the next; ``context`` if left out, so that
+        windows do not overlap.
+    batch_size : int, optional
+        Windows that are computed at a time.
+
+    Returns
+    -------
+    Likelihood
+        Loss, perplexity and bits per byte.
+
+    Raises
+    ------
+    ValueError
+        If the text has less than two tokens, or a number is out of its range.
+
+    Notes
+    -----
+    Karpathy's nanoGPT reports the mean over random windows instead:
+    :func:`~glassbox.evaluation.estimate_loss`. Chapters 9 and 11.
+    """
+    context = _check_context(model, token_ids, context)
+    stride = context if stride is None else stride
+    if not 1 <= stride <= context:
+        raise ValueError(f"stride={stride}: expected 1 to context={context}, or tokens are missed")
+    check_positive("batch_size", batch_size)
+    nats, n_predicted = 0.0, token_ids.numel() - 1
+    starts = range(0, max(1, n_predicted - (context - stride)), stride)
+    whole = [start for start in starts if start + context <= n_predicted]
+    groups = [whole[i : i + batch_size] for i in range(0, len(whole), batch_size)]
+    groups += [[start] for start in starts if start + context > n_predicted]
+    with torch.inference_mode(), evaluating(model):
+        for group in groups:
+            windows = torch.stack([token_ids[start : start + context + 1] for start in group])
+            losses = _window_losses(model, windows)
+            # All but the last `stride` predictions of a window stood in the one before.
+            repeated = torch.tensor([[context - stride if start else 0] for start in group])
+            places = torch.arange(losses.size(1))
+            nats += losses.masked_fill((places < repeated).to(losses.device), 0.0).sum().item()
+    return Likelihood(nats, n_predicted, n_bytes)
+
+
+def estimate_loss(
+    model: LanguageModel,
+    token_ids: Int[Tensor, " length"],
+    *,
+    context: int | None = None,
+    batch_size: int = 12,
+    n_batches: int = 20,
+    generator: torch.Generator | None = None,
+) -> LossEstimate:
+    """Estimate a language model's loss from windows that begin anywhere, as nanoGPT does.
+
+    Another draw gives another figure, and the least of many such figures is too good: the loss of
+    the whole text is :func:`~glassbox.evaluation.evaluate_language_model`'s.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        It is in eval mode for as long.
+    token_ids : Tensor
+        Integers, ``(length,)``.
+    context : int, optional
+        Tokens in a window; the model's ``max_len`` if left out.
+    batch_size, n_batches : int, optional
+        Windows in a batch, and batches. The defaults are those of nanoGPT's run on a CPU.
+    generator : torch.Generator, optional
+        The source of randomness; PyTorch's own if left out.
+
+    Returns
+    -------
+    LossEstimate
+        The mean, and its standard error.
+
+    Raises
+    ------
+    ValueError
+        If the text is shorter than a window and its last label, or a number is out of its range.
+
+    Notes
+    -----
+    Karpathy's nanoGPT, ``estimate_loss`` in ``train.py``. Chapters 9 and 11.
+    """
+    context = _check_context(model, token_ids, context)
+    check_positive("batch_size", batch_size)
+    if n_batches < 2:
+        raise ValueError(f"n_batches={n_batches}: expected at least 2, or the error is not known")
+    if (starts := token_ids.numel() - context) < 1:
+        raise ValueError(
+            f"a text of {token_ids.numel()} tokens is too short for windows of context={context} "
+            "and the label behind: take shorter ones or more text"
+        )
+    means = []
+    with torch.inference_mode(), evaluating(model):
+        for _ in range(n_batches):
+            drawn = torch.randint(starts, (batch_size,), generator=generator).tolist()
+            windows = torch.stack([token_ids[start : start + context + 1] for start in drawn])
+            means.append(_window_losses(model, windows).mean())
+    losses = torch.stack(means).double()
+    return LossEstimate(losses.mean().item(), losses.std().item() / math.sqrt(n_batches))
+
+
+def _window_losses(
+    model: LanguageModel, windows: Int[Tensor, "batch longer"]
+) -> Float[Tensor, "batch length"]:
+    windows = windows.to(model.embedding.weight.device)
+    return token_losses(model(windows[:, :-1]), windows[:, 1:])
+
+
+def _check_context(
+    model: LanguageModel, token_ids: Int[Tensor, " length"], context: int | None
+) -> int:
+    if token_ids.dim() != 1:
+        raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")
+    if token_ids.numel() < 2:
+        raise ValueError(f"a text of {token_ids.numel()} tokens: expected 2, or none is predicted")
+    longest = model.config.max_len
+    if context is not None and not 1 <= context <= longest:
+        raise ValueError(f"context={context}: expected 1 to the model's max_len={longest}")
+    return longest if context is None else context

@@ -1,0 +1,75 @@
+"""BLEU and chrF as sacreBLEU computes them, with the signatures that make them comparable."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from glassbox.evaluation.checks import check_text_corpora, need
+
+
+class TranslationScores(NamedTuple):
+    """How good translations are, and how that was measured.
+
+    Attributes
+    ----------
+    bleu, chrf : float
+        0 to 100.
+    bleu_signature, chrf_signature : str
+        What whoever compares has to have in common: number of references, case, tokens,
+        smoothing, version.
+    """
+
+    bleu: float
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+
+
+def score_translations(
+    hypotheses: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    lowercase: bool = False,
+) -> TranslationScores:
+    """Measure translations by sacreBLEU: text as people read it, tokens made by the measure.
+
+    Parameters
+    ----------
+    hypotheses : sequence of str
+        The translations.
+    references : sequence of str or of sequence of str
+        For each, what people wrote: one text, or several.
+    lowercase : bool, optional
+        Whether case is overlooked; the signatures say so.
+
+    Returns
+    -------
+    TranslationScores
+        BLEU (4-grams, tokens of mteval-v13a, exponential smoothing) and chrF2 (runs of 1 to 6
+        characters, recall counted twice).
+
+    Raises
+    ------
+    ValueError
+        If there is no translation, one has no reference, or there are more or fewer of these.
+    TypeError
+        If something else than strings is given.
+    ModuleNotFoundError
+        If ``sacrebleu`` is not installed.
+
+    Notes
+    -----
+    Post (2018); Popović (2015) on chrF. :func:`~glassbox.evaluation.corpus_bleu` is the same BLEU
+    without its tokens and its smoothing. Chapter 9.
+    """
+    several = check_text_corpora(hypotheses, references)
+    metrics = need("sacrebleu", "scoring translations").metrics
+    # One list for each first, second, ... reference; sacreBLEU leaves out those that are None.
+    columns = [list(column) for column in zip_longest(*several)]
+    bleu, chrf = metrics.BLEU(lowercase=lowercase), metrics.CHRF(lowercase=lowercase)
+    return TranslationScores(
+        bleu=bleu.corpus_score(hypotheses, columns).score,
+        chrf=chrf.corpus_score(hypotheses, columns).score,
+        bleu_signature=str(bleu.get_signature()),
+        chrf_signature=str(chrf.get_signature()),
+    )

@@ -1,0 +1,83 @@
+"""How probable a translator finds what people wrote."""
+
+from collections.abc import Sequence
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from glassbox.evaluation.likelihood import Likelihood, check_positive, token_losses
+from glassbox.masks import padding_mask
+from glassbox.modes import evaluating
+from glassbox.translation import Translator
+
+
+def evaluate_translator(
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    to: str,
+    *,
+    batch_size: int = 64,
+) -> Likelihood:
+    """Measure how probable a translator finds what people wrote, given the source.
+
+    Each token of a target is predicted from those before it, as they are and not as the model
+    would have written them (teacher forcing). The token that ends a target is one of them: where a
+    translation ends has to be said as well. It counts in the loss and among the tokens, and stands
+    for no byte, as the token that begins a target, which nobody predicts.
+
+    Parameters
+    ----------
+    translator : Translator
+        Its model is in eval mode for as long.
+    sources, targets : sequence of str
+        As many of each.
+    to : str
+        The language of the targets.
+    batch_size : int, optional
+        Pairs that are computed at a time.
+
+    Returns
+    -------
+    Likelihood
+        Loss, perplexity and bits per byte. The bytes are those of the targets in the form in which
+        the tokenizer gives them back: it lower-cases them if the translator does.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, there are more sources than targets or fewer, or the translator does
+        not write this language.
+
+    Notes
+    -----
+    Chapter 9.
+    """
+    if len(sources) != len(targets):
+        raise ValueError(f"{len(sources)} sources and {len(targets)} targets: expected pairs")
+    if not sources:
+        raise ValueError("no sentence pair: expected one at least")
+    check_positive("batch_size", batch_size)
+    model, tokenizer = translator.model, translator.tokenizer
+    pairs = [
+        (tokenizer.encode_source(source, to), tokenizer.encode_target(target))
+        for source, target in zip(sources, targets, strict=True)
+    ]
+    n_bytes = sum(len(tokenizer.decode(target).encode()) for _, target in pairs)
+    pairs.sort(key=lambda pair: (len(pair[1]), len(pair[0])))
+    nats, n_tokens, pad_id = 0.0, 0, tokenizer.pad_id
+    with torch.inference_mode(), evaluating(model):
+        for i in range(0, len(pairs), batch_size):
+            source_ids, target_ids = (
+                pad_sequence(
+                    [torch.tensor(pair[side]) for pair in pairs[i : i + batch_size]], True, pad_id
+                ).to(translator.device)
+                for side in (0, 1)
+            )
+            seen, labels = target_ids[:, :-1], target_ids[:, 1:]
+            # What the decoder reads is padded at the end, where causality hides it.
+            logits = model(source_ids, seen, padding_mask(source_ids, pad_id))
+            losses = token_losses(logits, labels).masked_fill(labels == pad_id, 0.0)
+            nats += losses.double().sum().item()
+            n_tokens += int((labels != pad_id).sum())
+    return Likelihood(nats, n_tokens, n_bytes)

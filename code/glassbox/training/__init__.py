@@ -1,0 +1,76 @@
+"""Training: forward, loss, backward, update, and surviving whatever happens (chapters 9 and 12).
+
+The files in the order in which they build on one another: ``loss`` and ``schedule`` are pure
+functions; ``batches`` says which examples a step learns from, ``distributed`` how several
+processes share it; ``checkpoint`` keeps everything, in ``folders`` that are whole or not there,
+``metrics`` writes down how it goes, ``averaging`` makes one model of the last ones. On these
+stands the ``loop``, which trains any ``task``; ``tasks`` has those of this book, and ``runs`` reads
+from a file which one, and how.
+"""
+
+from glassbox.training.averaging import average
+from glassbox.training.batches import LengthBatches, RandomBlocks, Step, stream
+from glassbox.training.checkpoint import (
+    CheckpointError,
+    Progress,
+    checkpoints,
+    load_checkpoint,
+    save_checkpoint,
+)
+from glassbox.training.config import TrainingConfig
+from glassbox.training.distributed import OtherProcessError, Processes, distribute, processes
+from glassbox.training.loop import make_optimizer, train
+from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
+from glassbox.training.runs import Run, read_run
+from glassbox.training.schedule import (
+    Schedule,
+    warmup_cosine,
+    warmup_inverse_sqrt,
+    warmup_inverse_sqrt_to,
+    warmup_linear,
+)
+from glassbox.training.task import Task
+from glassbox.training.tasks import (
+    LanguageModelTask,
+    LanguageModelTaskConfig,
+    TranslationConfig,
+    TranslationTask,
+)
+
+__all__ = [
+    "CheckpointError",
+    "LanguageModelTask",
+    "LanguageModelTaskConfig",
+    "LengthBatches",
+    "Loss",
+    "Metrics",
+    "OtherProcessError",
+    "Processes",
+    "Progress",
+    "ProgressBar",
+    "RandomBlocks",
+    "Run",
+    "Schedule",
+    "Step",
+    "Task",
+    "TrainingConfig",
+    "TranslationConfig",
+    "TranslationTask",
+    "average",
+    "checkpoints",
+    "cross_entropy",
+    "distribute",
+    "load_checkpoint",
+    "make_optimizer",
+    "processes",
+    "read_metrics",
+    "read_run",
+    "save_checkpoint",
+    "stream",
+    "train",
+    "warmup_cosine",
+    "warmup_inverse_sqrt",
+    "warmup_inverse_sqrt_to",
+    "warmup_linear",
+]

@@ -1,0 +1,114 @@
+"""The mean of several checkpoints, which is often better than any one of them (chapter 9)."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from glassbox.weights import WEIGHTS_FILE
+
+Weights = str | os.PathLike[str] | Mapping[str, Tensor]
+
+
+def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
+    r"""Return the arithmetic mean of the weights of several checkpoints.
+
+    .. math::
+        \bar{\theta} = \frac{1}{n} \sum_{i=1}^n \theta_i
+
+    Files are read one tensor at a time: however many there are, memory holds one sum. It is a sum
+    in float64, rounded once, so that weights that are equal, because they are tied, have equal
+    means, and those that are the same in all checkpoints keep every bit.
+
+    Parameters
+    ----------
+    checkpoints : iterable of path or mapping
+        Safetensors files, folders that hold a ``model.safetensors``, or state dicts, the oldest
+        first.
+
+    Returns
+    -------
+    dict of Tensor
+        New tensors by name, of the types they had. Whatever is not floating-point, such as a
+        counter, is the last checkpoint's.
+
+    Raises
+    ------
+    ValueError
+        If there is no checkpoint, a file is no safetensors, or two differ in the names, shapes or
+        types of their tensors, naming both.
+    FileNotFoundError
+        If a file is missing.
+    TypeError
+        If a single checkpoint is given in place of several.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 6.1: the last 5 checkpoints of the base model, the last 20 of
+    the big one. Chapter 9.
+    """
+    if isinstance(checkpoints, str | os.PathLike | Mapping):
+        raise TypeError(
+            f"average takes several checkpoints, but a single {type(checkpoints).__name__} was "
+            "given: put them into a list"
+        )
+    sums: dict[str, Tensor] = {}
+    dtypes: dict[str, torch.dtype] = {}
+    first, count = "", 0
+    for count, checkpoint in enumerate(checkpoints, 1):
+        this = f"state dict {count}" if isinstance(checkpoint, Mapping) else f"{checkpoint}"
+        first = first or this
+        with _opened(checkpoint) as (names, read):
+            if count > 1 and (differing := sorted({*names} ^ sums.keys())):
+                raise ValueError(
+                    f"{first} and {this} are not of one model: only one of the two has {differing}"
+                )
+            for name in names:
+                tensor = read(name).detach()
+                if count == 1:
+                    sums[name], dtypes[name] = _summand(tensor), tensor.dtype
+                    continue
+                former = tuple(sums[name].shape), dtypes[name]
+                if (given := (tuple(tensor.shape), tensor.dtype)) != former:
+                    raise ValueError(
+                        f"{name} is {former[0]}, {former[1]} in {first}, and {given[0]}, "
+                        f"{given[1]} in {this}: checkpoints of one model are averaged"
+                    )
+                if tensor.is_floating_point():
+                    sums[name] += tensor
+                else:
+                    sums[name] = _summand(tensor)
+    if not count:
+        raise ValueError("there is no checkpoint to average: give at least one")
+    return {
+        name: total.div_(count).to(dtypes[name]) if total.is_floating_point() else total
+        for name, total in sums.items()
+    }
+
+
+def _summand(tensor: Tensor) -> Tensor:
+    """Return a copy to add others to, or to keep if it is no number to be averaged."""
+    return tensor.to(torch.float64 if tensor.is_floating_point() else tensor.dtype, copy=True)
+
+
+@contextmanager
+def _opened(checkpoint: Weights) -> Iterator[tuple[list[str], Callable[[str], Tensor]]]:
+    """Give the names of a checkpoint's tensors, and what reads one of them."""
+    if isinstance(checkpoint, Mapping):
+        yield list(checkpoint), checkpoint.__getitem__
+        return
+    path = Path(checkpoint)
+    path = path / WEIGHTS_FILE if path.is_dir() else path
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"there is no {path}: expected a safetensors file, or a folder with a {WEIGHTS_FILE}"
+        )
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield list(file.keys()), file.get_tensor
+    except SafetensorError as error:
+        raise ValueError(f"{path} is no whole safetensors file: {error}") from error

@@ -1,0 +1,328 @@
+"""Checkpoints: everything training needs to go on, in a folder that is whole or not there."""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from glassbox.training.distributed import Processes, fill, whole
+from glassbox.training.folders import written
+
+MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+_FOLDER = re.compile(r"step-(\d{8,})")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training is: what the next step follows from, besides the tensors.
+
+    The learning rate, the order of the examples and every random stream are functions of the seed
+    and of these numbers, so that they need no state of their own.
+
+    Parameters
+    ----------
+    step : int
+        Steps of the optimiser taken.
+    epoch, position : int
+        Where the next step's examples are: the epoch, and steps of it that are done.
+    tokens : int
+        Tokens learned from so far.
+    seconds : float
+        Time that training took so far, on whatever machine.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or is none.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, number in vars(self).items():
+            kind = float if name == "seconds" else int
+            if not isinstance(number, kind) or not number >= 0:
+                raise ValueError(f"{name} is {number!r}; expected {kind.__name__}, at least 0")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What is in a checkpoint.
+
+    Parameters
+    ----------
+    progress : Progress
+        How far training was.
+    config : mapping
+        What the run is defined by.
+    tensors : mapping
+        Of each file that was asked for, its tensors by name.
+    """
+
+    progress: Progress
+    config: Mapping[str, object]
+    tensors: Mapping[str, Mapping[str, Tensor]]
+
+
+class CheckpointError(OSError):
+    """A checkpoint cannot be written or read; the message says which, why, and what is left."""
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """Return the checkpoints in a folder, the oldest first."""
+    if not folder.is_dir():
+        return []
+    found = (path for path in folder.iterdir() if _FOLDER.fullmatch(path.name))
+    return sorted(found, key=step_of)
+
+
+def step_of(path: Path) -> int:
+    """Return the step after which a checkpoint was written, from its name."""
+    return int(path.name.removeprefix("step-"))
+
+
+def save_checkpoint(
+    folder: Path,
+    model: nn.Module,
+    optimizer: Optimizer,
+    progress: Progress,
+    config: Mapping[str, object],
+    group: Processes,
+) -> Path:
+    """Write a checkpoint beside its place, and put it there once it is on the disk as a whole.
+
+    Every process has to take part, since each may hold a share of the tensors; the first writes.
+    The files do not show how many there were.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the checkpoints of this run are.
+    model, optimizer : nn.Module, Optimizer
+        What is kept: parameters and buffers, and the optimiser's moments, by name.
+    progress : Progress
+        How far training is.
+    config : mapping
+        What the run is defined by, in the words of JSON; :func:`load_checkpoint` refuses another.
+    group : Processes
+        Who trains.
+
+    Returns
+    -------
+    Path
+        The checkpoint, ``folder/step-00001000``.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be written, as on a full disk. Those written before are as they were.
+    FloatingPointError
+        If a tensor is no longer finite: nobody could go on from there.
+    OtherProcessError
+        In the other processes, if the first cannot write.
+    """
+    place = folder / f"step-{progress.step:08d}"
+    files = {
+        MODEL: _gathered(_tensors(model), group),
+        OPTIMIZER: _gathered(_moments(model, optimizer), group),
+    }
+    with group.together():
+        if group.first:
+            for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
+                if not tensor.isfinite().all():
+                    raise FloatingPointError(
+                        f"step {progress.step}: {name} is no longer finite, and is not kept. "
+                        f"{last_good(folder)}"
+                    )
+            try:
+                with written(place) as part:
+                    digests = {
+                        name: _write(part / name, save(tensors)) for name, tensors in files.items()
+                    }
+                    state = {"progress": asdict(progress), "config": config, "sha256": digests}
+                    _write(part / STATE, json.dumps(state, indent=1).encode())
+            except OSError as error:
+                raise CheckpointError(
+                    f"the checkpoint of step {progress.step} cannot be written to {folder}: "
+                    f"{error.strerror or error}. {last_good(folder)}"
+                ) from error
+    return place
+
+
+def load_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimizer: Optimizer,
+    config: Mapping[str, object],
+    free: Collection[str] = (),
+) -> Progress:
+    """Read a checkpoint into a model and its optimiser, by any number of processes.
+
+    Parameters
+    ----------
+    path : Path
+        A folder that :func:`save_checkpoint` wrote.
+    model, optimizer : nn.Module, Optimizer
+        What is filled, in place.
+    config : mapping
+        What this run is defined by.
+    free : collection of str, optional
+        Which entries may differ.
+
+    Returns
+    -------
+    Progress
+        Where to go on.
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing or damaged, naming it and the last checkpoint that is not.
+    ValueError
+        If it belongs to a run that is defined otherwise, or to another model, naming what differs.
+    """
+    checkpoint = read_checkpoint(path)
+    kept = checkpoint.config
+    differing = "; ".join(
+        f"{name} was {kept.get(name)!r} and is {config.get(name)!r}"
+        for name in sorted({*kept, *config} - {*free})
+        if kept.get(name) != config.get(name)
+    )
+    if differing:
+        raise ValueError(
+            f"{path} is from a run with another configuration: {differing}. Train into another "
+            "folder, or go on with the configuration that it has"
+        )
+    fill_weights(model, checkpoint.tensors[MODEL], path)
+    moments = checkpoint.tensors[OPTIMIZER]
+    for name, parameter in model.named_parameters():
+        state: dict[str, Tensor] = {}
+        if f"step/{name}" in moments:  # not if the parameter never had a gradient
+            state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` has it
+            for kind in ("exp_avg", "exp_avg_sq"):
+                state[kind] = parameter.detach().clone()
+                fill(state[kind], moments[f"{kind}/{name}"])
+        optimizer.state[parameter] = state
+    return checkpoint.progress
+
+
+def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Copy a checkpoint's weights into a model, which may be spread over processes.
+
+    Raises
+    ------
+    ValueError
+        If those at ``path`` are not this model's, naming one that differs.
+    """
+    tensors = _tensors(model)
+    for name in sorted({*tensors, *weights}):
+        kept, given = (
+            tuple(owner[name].shape) if name in owner else "missing" for owner in (weights, tensors)
+        )
+        if kept != given:
+            raise ValueError(
+                f"{path} is of another model: {name} is {kept} there, and {given} here. Have the "
+                "data changed? Train into another folder"
+            )
+        fill(tensors[name], weights[name])
+
+
+def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:
+    """Read a checkpoint, and check that each file is as it was written.
+
+    Parameters
+    ----------
+    path : Path
+        A folder that :func:`save_checkpoint` wrote.
+    files : collection of str, optional
+        The files whose tensors are read.
+
+    Returns
+    -------
+    Checkpoint
+
+    Raises
+    ------
+    CheckpointError
+        If a file is missing or damaged, naming it and the last checkpoint that is not.
+    """
+    try:
+        return _read(path, files)
+    except _DAMAGE as error:
+        raise CheckpointError(
+            f"{path} cannot be read: {error}. {last_good(path.parent, before=path)}: delete what "
+            "is newer, and training goes on from there"
+        ) from error
+
+
+def last_good(folder: Path, before: Path | None = None) -> str:
+    """Say which checkpoint in a folder is the last that can be read, or the last before one."""
+    for path in reversed(checkpoints(folder)):
+        if before is None or step_of(path) < step_of(before):
+            try:
+                _read(path, (MODEL, OPTIMIZER))
+            except _DAMAGE:
+                continue
+            return f"The last good checkpoint is {path}"
+    return "The last good state is the beginning"
+
+
+#: What reading a file raises that is not as it was written.
+_DAMAGE = (OSError, ValueError, SafetensorError)
+
+
+def _read(path: Path, files: Collection[str]) -> Checkpoint:
+    try:
+        state = json.loads((path / STATE).read_bytes())
+        progress, config = Progress(**state["progress"]), dict(state["config"])
+        digests = {name: str(state["sha256"][name]) for name in files}
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{STATE} is not as it was written ({error!r})") from error
+    if progress.step != step_of(path):
+        raise ValueError(f"{STATE} is of step {progress.step}")
+    tensors: dict[str, dict[str, Tensor]] = {}
+    for name, digest in digests.items():
+        content = (path / name).read_bytes()
+        if (found := hashlib.sha256(content).hexdigest()) != digest:
+            raise ValueError(f"{name} has sha256 {found}, and was written with {digest}")
+        tensors[name] = load(content)
+    return Checkpoint(progress, config, tensors)
+
+
+def _tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name; what is tied stands under its first name."""
+    kept: dict[str, Tensor] = dict(model.named_parameters())
+    persistent = model.state_dict(keep_vars=True)
+    return kept | {name: x for name, x in model.named_buffers() if name in persistent}
+
+
+def _moments(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    return {
+        f"{kind}/{name}": tensor
+        for name, parameter in model.named_parameters()
+        for kind, tensor in optimizer.state[parameter].items()
+    }
+
+
+def _gathered(tensors: Mapping[str, Any], group: Processes) -> dict[str, Tensor]:
+    """Return tensors in one piece where they are written; elsewhere they take no memory."""
+    pieces = ((name, whole(tensor.detach())) for name, tensor in tensors.items())
+    return {name: piece.cpu().contiguous() for name, piece in pieces if group.first}
+
+
+def _write(path: Path, content: bytes) -> str:
+    """Write a file and return its digest."""
+    path.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()

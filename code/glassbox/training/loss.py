@@ -1,0 +1,208 @@
+"""Cross-entropy from scratch: how little a model expected what came (chapter 9)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+
+from glassbox.checks import check_kind
+
+Smoothed = Literal["vocabulary", "others", "others_but_padding"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    r"""What a batch costs, added up, and over how many positions.
+
+    These are sums, so that batches, accumulated gradients and several processes add up exactly:
+    whoever wants a mean divides once, after the last addition.
+
+    Parameters
+    ----------
+    total : Tensor
+        What is minimised: one number, in float32 at least.
+    nll : Tensor
+        The negative log-likelihood of the labels themselves, without smoothing and without a
+        gradient. Perplexity is :math:`e^{\text{nll} / \text{count}}`; a smoothed loss has none.
+    count : Tensor
+        Positions that are not ignored: one integer.
+    """
+
+    total: Float[Tensor, ""]
+    nll: Float[Tensor, ""]
+    count: Int[Tensor, ""]
+
+
+def cross_entropy(
+    logits: Float[Tensor, "*positions vocab"],
+    labels: Int[Tensor, "*positions"],
+    *,
+    ignore_id: int | None = None,
+    smoothing: float = 0.0,
+    over: Smoothed = "vocabulary",
+) -> Loss:
+    r"""Return the cross-entropy between labels and logits, summed over positions.
+
+    .. math::
+        -\sum_{v \in V} q_v \log \operatorname{softmax}(z)_v
+        = \log \sum_{v \in V} e^{z_v} - \sum_{v \in V} q_v z_v
+
+    The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`, and what is left,
+    :math:`\varepsilon`, is spread evenly. The gradient is
+    :math:`\operatorname{softmax}(z) - q`.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(..., vocab)``, of any precision.
+    labels : Tensor
+        Integers, ``(...)``.
+    ignore_id : int, optional
+        The label of positions that do not count, such as padding; it may be outside of the
+        vocabulary.
+    smoothing : float, optional
+        :math:`\varepsilon`, at least 0 and less than 1.
+    over : {"vocabulary", "others", "others_but_padding"}, optional
+        Which words share :math:`\varepsilon`: all, the label among them; all but the label; all but
+        the label and ``ignore_id``. Their losses are different and do not compare.
+
+    Returns
+    -------
+    Loss
+        The sum, the same without smoothing, and the number of positions. Without positions that
+        count, all are zero.
+
+    Raises
+    ------
+    ValueError
+        If shapes or devices do not fit, a label is not in the vocabulary, ``smoothing`` is out of
+        range, ``over`` is not known, or no word is left to share in it.
+    TypeError
+        If ``logits`` are not floating-point numbers or ``labels`` not integers.
+
+    Notes
+    -----
+    Szegedy et al. (2016), section 7, with "vocabulary", as in PyTorch; Vaswani et al. (2017),
+    section 5.4; Rush (2018) has "others_but_padding", less the entropy of :math:`q`, which has no
+    gradient. Chapter 9.
+    """
+    vocab_size = _check(logits, labels, smoothing, over, ignore_id)
+    counted = torch.ones_like(labels, dtype=torch.bool)
+    if ignore_id is not None:
+        counted = labels != ignore_id
+    labels = labels.long().masked_fill(~counted, 0)
+    _check_range(labels, vocab_size)
+
+    sharing = vocab_size - get_args(Smoothed).index(over)
+    share = smoothing / sharing if smoothing else 0.0
+    peak = 1 - smoothing - (0.0 if over == "vocabulary" else share)
+    spared = ignore_id if over == "others_but_padding" else None
+    total, nll = _CrossEntropy.apply(logits, labels, counted, peak, share, spared)
+    return Loss(total, nll, counted.sum())
+
+
+class _CrossEntropy(Function):
+    """The loss and its gradient, for a target of ``share`` everywhere and ``peak`` more at labels.
+
+    One matrix of the logits' size is made, whereas differentiating the formula makes several:
+    memory that has to be fetched is what this loss spends its time on.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        logits: Tensor,
+        labels: Tensor,
+        counted: Bool[Tensor, "*positions"],
+        peak: float,
+        share: float,
+        spared: int | None,
+    ) -> tuple[Tensor, Tensor]:
+        at_label = labels[..., None]
+        wide = torch.promote_types(logits.dtype, torch.float32)
+        # Only differences of logits matter; from the largest, no exponential overflows.
+        shifted = logits - logits.amax(dim=-1, keepdim=True).to(wide)
+        expected = z_label = shifted.gather(-1, at_label)
+        if share:
+            others = shifted.sum(dim=-1, keepdim=True)
+            if spared is not None:
+                others = others - shifted[..., spared, None]
+            expected = peak * z_label + share * others
+        weights = shifted.exp_()  # in place of the logits: the softmax, once divided by their sum
+        normalizer = weights.sum(dim=-1, keepdim=True)
+        total, nll = (
+            (normalizer.log() - z)[..., 0].masked_fill(~counted, 0).sum()
+            for z in (expected, z_label)
+        )
+        ctx.save_for_backward(weights, normalizer, at_label, counted)
+        ctx.target, ctx.dtype = (peak, share, spared), logits.dtype
+        ctx.mark_non_differentiable(nll)
+        return total, nll
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, of_total: Tensor, of_nll: Tensor) -> tuple[Tensor | None, ...]:
+        weights, normalizer, at_label, counted = ctx.saved_tensors
+        peak, share, spared = ctx.target
+        scale = of_total * counted[..., None]
+        # Again in place: PyTorch then refuses to go back a second time through the same loss.
+        gradient = weights.mul_(scale / normalizer)
+        if share:
+            gradient -= share * scale
+            if spared is not None:
+                gradient[..., spared, None] += share * scale
+        gradient.scatter_add_(-1, at_label, -peak * scale)
+        return gradient.to(ctx.dtype), None, None, None, None, None
+
+
+def _check(
+    logits: Tensor, labels: Tensor, smoothing: float, over: Smoothed, ignore_id: int | None
+) -> int:
+    """Refuse what does not belong together; return the size of the vocabulary."""
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
+        given = logits.dtype if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
+        raise TypeError(f"logits are {given}; expected floating-point numbers, torch.float32")
+    if not isinstance(labels, Tensor) or labels.dtype not in (torch.int64, torch.int32):
+        given = labels.dtype if isinstance(labels, Tensor) else f"a {type(labels).__name__}"
+        raise TypeError(f"labels are {given}; expected a tensor of integers, torch.int64")
+    if logits.dim() == 0 or logits.shape[:-1] != labels.shape or not logits.size(-1):
+        raise ValueError(
+            f"logits have shape {tuple(logits.shape)}, labels {tuple(labels.shape)}; expected "
+            "(..., vocab) and (...): one label for each row of logits"
+        )
+    if logits.device != labels.device:
+        raise ValueError(
+            f"labels are on {labels.device}, the logits on {logits.device}: move them there with "
+            f".to('{logits.device}')"
+        )
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing={smoothing}: expected at least 0 and less than 1, such as 0.1")
+    check_kind("over", over, get_args(Smoothed))
+    vocab_size = logits.size(-1)
+    if over == "others_but_padding" and (ignore_id is None or not 0 <= ignore_id < vocab_size):
+        raise ValueError(
+            f"over={over!r} leaves out the padding, but ignore_id={ignore_id} is not in the "
+            f"vocabulary: give the id of the padding, 0 to {vocab_size - 1}, or take over='others'"
+        )
+    if smoothing and vocab_size <= get_args(Smoothed).index(over):
+        raise ValueError(
+            f"a vocabulary of {vocab_size} has no {over.replace('_', ' ')} to share "
+            f"smoothing={smoothing}: take over='vocabulary'"
+        )
+    return vocab_size
+
+
+def _check_range(labels: Tensor, vocab_size: int) -> None:
+    """Refuse labels that no logit belongs to; those ignored are 0 here."""
+    if torch.compiler.is_compiling() or labels.is_meta or not labels.numel():
+        return  # no values to look at, only shapes
+    low, high = (int(end) for end in labels.aminmax())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"labels run from {low} to {high}; the logits are of 0 to {vocab_size - 1}. If one of "
+            "these stands for no word, name it: ignore_id"
+        )

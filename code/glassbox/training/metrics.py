@@ -1,0 +1,250 @@
+"""What training measures: a log of JSON lines, TensorBoard, and a bar in the terminal."""
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping
+from io import FileIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+LOG, BOARD = "metrics.jsonl", "tensorboard"
+
+
+class Metrics:
+    """Writes measurements into ``metrics.jsonl``: an object a line, each at once and whole.
+
+    A line has ``step``, ``split`` and numbers by name. Floating-point numbers have 9 digits, which
+    tell any two numbers in float32 apart; those that are not finite, which JSON does not have, are
+    the strings "nan", "inf" and "-inf".
+
+    A run that goes on from a checkpoint takes the steps after it once more. Their lines are removed
+    when the log is opened, so that each step stands in it once.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the log is; it is made if need be.
+    resume_at : int, optional
+        The last step that is done; what was measured until then stays. 0 begins a new log.
+    tensorboard : bool, optional
+        Whether to write for TensorBoard as well, into ``tensorboard/``.
+    write : bool, optional
+        Whether to write at all: of several processes one does.
+
+    Raises
+    ------
+    ValueError
+        If the log that is there has a damaged line.
+    ImportError
+        If TensorBoard is asked for and not installed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        resume_at: int = 0,
+        tensorboard: bool = False,
+        write: bool = True,
+    ) -> None:
+        self._file: FileIO | None = None
+        self._board: SummaryWriter | None = None
+        if not write:
+            return
+        make_board = _tensorboard() if tensorboard else None
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget(folder / LOG, resume_at)
+        self._file = FileIO(folder / LOG, "a")
+        if make_board is not None:
+            self._board = make_board(folder / BOARD, purge_step=resume_at + 1 if resume_at else 0)
+
+    def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
+        """Add a line, which other programs see when this returns.
+
+        Parameters
+        ----------
+        step : int
+            Of the optimiser.
+        split : str
+            What was measured on, such as "train" or "valid".
+        numbers : mapping of str to float
+            What was measured.
+
+        Raises
+        ------
+        ValueError
+            If a number is called "step" or "split".
+        TypeError
+            If something is not a number.
+        OSError
+            If the line cannot be written, as on a full disk. The log is as it was before.
+        """
+        if reserved := {"step", "split"} & numbers.keys():
+            raise ValueError(f"{sorted(reserved)} among the numbers: call them something else")
+        if self._file is None:
+            return
+        entry = {"step": step, "split": split}
+        line = json.dumps(entry | {name: _plain(name, x) for name, x in numbers.items()})
+        _append(self._file, line.encode() + b"\n")
+        if self._board is not None:
+            for name, number in numbers.items():
+                self._board.add_scalar(f"{name}/{split}", number, step)
+            self._board.flush()  # a run that is killed goes on after its last checkpoint, not line
+
+    def close(self) -> None:
+        """Close the files."""
+        for stream in (self._file, self._board):
+            if stream is not None:
+                stream.close()
+
+    def __enter__(self) -> "Metrics":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Read a log that :class:`Metrics` wrote, even while it is written.
+
+    Parameters
+    ----------
+    path : Path
+        The file, ``metrics.jsonl``.
+
+    Returns
+    -------
+    list of dict
+        Its lines: ``step``, ``split``, and numbers by name. A last line that was cut off, as
+        happens where a machine stops, is left out.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If any other line is damaged, naming it.
+    """
+    return [entry for _, entry in _entries(path)]
+
+
+class ProgressBar:
+    """A bar with what is done, tokens per second, the loss, and the time left.
+
+    It shows in a terminal only; elsewhere there is nothing, and the log says the same.
+
+    Parameters
+    ----------
+    steps : int
+        How many there are.
+    done : int, optional
+        How many are done before it begins.
+    show : bool, optional
+        Whether to show it at all: of several processes one does.
+    """
+
+    def __init__(self, steps: int, done: int = 0, *, show: bool = True) -> None:
+        self._tokens, self._begin = 0, time.perf_counter()
+        self._bar = tqdm(
+            total=steps,
+            initial=done,
+            unit="step",
+            dynamic_ncols=True,
+            disable=None if show else True,  # None: only where a terminal shows it
+            bar_format="{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, "
+            "{remaining} left",
+        )
+
+    def update(self, tokens: int, loss: float) -> None:
+        """Go one step on, which learned from so many ``tokens`` and had this mean ``loss``."""
+        self._tokens += tokens
+        speed = self._tokens / (time.perf_counter() - self._begin)
+        self._bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
+        self._bar.update()
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.close()
+
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _plain(name: str, number: object) -> int | float | str:
+    """Return a number as JSON has it."""
+    if not isinstance(number, int | float):
+        raise TypeError(
+            f"{name} is {number!r}, a {type(number).__name__}; expected a number, as .item() makes "
+            "of a tensor"
+        )
+    if isinstance(number, int):
+        return number
+    return float(f"{number:.9g}") if math.isfinite(number) else f"{float(number)}"
+
+
+def _append(file: FileIO, line: bytes) -> None:
+    """Write a line, or none of it."""
+    end = os.fstat(file.fileno()).st_size
+    try:
+        while line:
+            line = line[file.write(line) :]
+    except OSError as error:
+        file.truncate(end)
+        raise OSError(error.errno, f"{error.strerror}: the log cannot go on", file.name) from error
+
+
+def _forget(path: Path, step: int) -> None:
+    """Remove what was measured after ``step`` from a log; everything, if nothing is done."""
+    if not path.exists():
+        return
+    kept = [line + b"\n" for line, entry in _entries(path) if step and entry["step"] <= step]
+    if (content := b"".join(kept)) != path.read_bytes():
+        part = path.with_name(f".{path.name}.part")
+        part.write_bytes(content)
+        part.replace(path)
+
+
+def _entries(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
+    """Return each line of a log, and what it says."""
+    lines = path.read_bytes().split(b"\n")
+    entries = []
+    for number, line in enumerate(lines, 1):
+        try:
+            entries.append((line, _entry(line)))
+        except ValueError as error:
+            if number == len(lines):
+                break  # cut off, or nothing: a whole line ends in a newline
+            raise ValueError(
+                f"{path}, line {number}: {line[:80]!r} is no measurement ({error}): delete the line"
+            ) from error
+    return entries
+
+
+def _entry(line: bytes) -> dict[str, Any]:
+    entry = json.loads(line)
+    if not (isinstance(entry, dict) and isinstance(entry.get("step"), int) and "split" in entry):
+        raise ValueError("it has no step and split")
+    return {
+        name: float(value) if isinstance(value, str) and name != "split" else value
+        for name, value in entry.items()
+    }
+
+
+def _tensorboard() -> "type[SummaryWriter]":
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ImportError(
+            f"TensorBoard is not installed ({error}): pip install 'glassbox[train]', or do without"
+        ) from error
+    return SummaryWriter

@@ -1,0 +1,164 @@
+"""A training run as a file: what is learned, from what, and how (chapter 9)."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from glassbox.training.config import TrainingConfig
+from glassbox.training.distributed import Processes
+from glassbox.training.loop import train
+from glassbox.training.schedule import Schedule
+from glassbox.training.task import Task
+from glassbox.training.tasks import TASKS
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training run, from which everything it gives follows.
+
+    Parameters
+    ----------
+    task : str
+        What is learned, one of the names of :data:`glassbox.training.tasks.TASKS`.
+    task_config : dataclass
+        The configuration of that task.
+    training : TrainingConfig
+        How it is learned.
+    """
+
+    task: str
+    task_config: Any
+    training: TrainingConfig
+
+    def start(
+        self, folder: Path, group: Processes | None = None, *, tensorboard: bool = False
+    ) -> bool:
+        """Train, or go on where it stopped.
+
+        Parameters
+        ----------
+        folder, group, tensorboard : Path, Processes, bool
+            As for :func:`glassbox.training.train`.
+
+        Returns
+        -------
+        bool
+            Whether all steps are done.
+
+        Raises
+        ------
+        FloatingPointError, CheckpointError, ValueError
+            As :func:`glassbox.training.train`.
+        """
+        task: Task = TASKS[self.task][0](self.task_config, self.training.seed)
+        described = {"task": self.task, **asdict(self.task_config)}
+        return train(
+            task, self.training, folder, group, described=described, tensorboard=tensorboard
+        )
+
+
+def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
+    """Read a run from a file in TOML.
+
+    It has a table ``[training]`` with the fields of :class:`TrainingConfig`, in it
+    ``[training.schedule]`` with those of :class:`Schedule`, and one table named like a task, such
+    as ``[translation]``, with those of the task's configuration. Files that it names are looked
+    for beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    changes : sequence of str, optional
+        Entries that are to be others, such as ``"training.steps=100"``; values as in TOML.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is no TOML, a table or an entry is not known, or a value is of the wrong type or out
+        of its range, naming file and entry.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        for change in changes:
+            _change(tables, change)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no TOML: {error}") from error
+    tasks = [name for name in tables if name in TASKS]
+    if len(tasks) != 1 or tables.keys() - {*TASKS, "training"}:
+        raise ValueError(
+            f"{path} has the tables {sorted(tables)}; expected 'training' and one of "
+            f"{sorted(TASKS)}"
+        )
+    name, training = tasks[0], tables.get("training", {})
+    if isinstance(training, dict) and "schedule" in training:
+        schedule = _make(Schedule, training["schedule"], f"{path} [training.schedule]")
+        training = training | {"schedule": schedule}
+    return Run(
+        name,
+        _make(TASKS[name][1], tables[name], f"{path} [{name}]", path.parent),
+        _make(TrainingConfig, training, f"{path} [training]"),
+    )
+
+
+def _make(kind: Any, entries: Any, where: str, beside: Path = Path()) -> Any:
+    """Make a configuration of a table's entries; files are looked for in a folder."""
+    if not isinstance(entries, dict):
+        raise ValueError(f"{where} is {entries!r}; expected a table")
+    hints = get_type_hints(kind)
+    if unknown := sorted(entries.keys() - hints.keys()):
+        raise ValueError(f"{where} has no entry {unknown[0]!r}; there are: {sorted(hints)}")
+    try:
+        made = {name: _as(hints[name], entry, name) for name, entry in entries.items()}
+        for file in (field.name for field in fields(kind) if field.metadata.get("file")):
+            if file in made:
+                made[file] = str(beside / made[file])
+        return kind(**made)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _as(hint: Any, entry: Any, name: str) -> Any:
+    """Return an entry as a configuration has it: TOML has lists for tuples, and 1 for 1.0."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return _as(parts[0], entry, name)  # or None, which TOML does not have
+    if origin is Literal:
+        return _as(str, entry, name)  # which of them, the configuration checks
+    if origin is tuple and isinstance(entry, list):
+        kinds = parts[:1] * len(entry) if parts[-1] is ... else parts
+        if len(kinds) == len(entry):
+            return tuple(_as(kind, part, name) for kind, part in zip(kinds, entry, strict=True))
+    if hint is float and type(entry) is int:
+        return float(entry)
+    if type(entry) is not (origin or hint):
+        expected = hint if origin else hint.__name__
+        raise TypeError(f"{name}={entry!r} is of the wrong type; expected {expected}")
+    return entry
+
+
+def _change(tables: dict[str, Any], change: str) -> None:
+    """Set one entry, ``table.name=value``."""
+    name, equals, value = change.partition("=")
+    *places, last = name.strip().split(".")
+    if not equals or not places:
+        raise ValueError(f"{change!r}: expected TABLE.NAME=VALUE, such as training.steps=100")
+    for place in places:
+        tables = tables.setdefault(place, {})
+        if not isinstance(tables, dict):
+            raise ValueError(f"{change!r}: {place} is {tables!r}, and no table")
+    try:
+        tables[last] = tomllib.loads(f"x = {value}")["x"]
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(
+            f"{change!r}: the value is no TOML; text needs quotes, as in name='text'"
+        ) from error

@@ -1,0 +1,170 @@
+"""Learning to write: the next character of a text (chapter 11)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from torch import nn
+
+from glassbox.character_model import KINDS, CharacterModel
+from glassbox.checks import check_kind
+from glassbox.data import tiny_shakespeare
+from glassbox.models.language_model import LanguageModel
+from glassbox.training.batches import RandomBlocks, Step
+from glassbox.training.distributed import Processes
+from glassbox.training.loss import Loss, cross_entropy
+
+Corpus = Literal["shakespeare"]
+Architecture = Literal["gpt2", "llama"]
+
+
+@dataclass(frozen=True)
+class LanguageModelTaskConfig:
+    """What a language model of characters learns from, and its sizes.
+
+    Parameters
+    ----------
+    corpus : {"shakespeare"}
+        The text.
+    architecture : {"gpt2", "llama"}
+        The kind of model.
+    block_len : int
+        Characters that it sees at a time.
+    batch_size, accumulate : int
+        Stretches of the text in a batch, and batches in a step.
+    steps_per_epoch : int
+        Steps between two draws of where the stretches begin.
+    model : mapping
+        Sizes, as for :class:`~glassbox.models.GPT2Config` or
+        :class:`~glassbox.models.LlamaConfig`.
+
+    Raises
+    ------
+    ValueError
+        If a kind is not known.
+
+    Notes
+    -----
+    Chapter 11.
+    """
+
+    corpus: Corpus = "shakespeare"
+    architecture: Architecture = "gpt2"
+    block_len: int = 64
+    batch_size: int = 12
+    accumulate: int = 1
+    steps_per_epoch: int = 250
+    model: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_kind("corpus", self.corpus, get_args(Corpus))
+        check_kind("architecture", self.architecture, get_args(Architecture))
+
+
+class LanguageModelTask:
+    """Learning to write one character after another.
+
+    Parameters
+    ----------
+    config : LanguageModelTaskConfig
+        What from, and the sizes of the model.
+    seed : int, optional
+        What the stretches follow from.
+
+    Attributes
+    ----------
+    characters : str
+        Those of the whole text, sorted: the vocabulary.
+
+    Notes
+    -----
+    As Karpathy's nanoGPT trains on characters. Chapter 11.
+    """
+
+    def __init__(self, config: LanguageModelTaskConfig, seed: int = 0) -> None:
+        self.config = config
+        train, valid = tiny_shakespeare("train"), tiny_shakespeare("valid")
+        # Of both parts, as in the runs that ours is compared with; all 65 occur in the first.
+        self.characters = "".join(sorted({*train, *valid}))
+        ids = {character: number for number, character in enumerate(self.characters)}
+        self.text, self.held_out = (
+            torch.tensor([ids[character] for character in text]) for text in (train, valid)
+        )
+        self.batches = RandomBlocks(
+            len(self.text),
+            config.block_len,
+            config.batch_size,
+            config.steps_per_epoch,
+            config.accumulate,
+            seed,
+        )
+
+    def build(self) -> LanguageModel:
+        """Return the model with random weights."""
+        kind: Any = KINDS[self.config.architecture]
+        sizes: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
+        config = kind.config_class(
+            vocab_size=len(self.characters), **(sizes | dict(self.config.model))
+        )
+        model: LanguageModel = kind(config)
+        return model
+
+    def epoch(self, number: int) -> list[Step]:
+        """Return the steps of the epoch with a ``number``: where their stretches begin."""
+        return self.batches.epoch(number)
+
+    def count(self, step: Step) -> int:
+        """Return how many characters a step learns to write."""
+        return sum(map(len, step)) * self.config.block_len
+
+    def loss(self, model: nn.Module, examples: list[int]) -> Loss:
+        """Return the loss of ``model`` on a batch of ``examples``: of the next characters."""
+        return self._loss(model, torch.stack([self.text[self._stretch(i)] for i in examples]))
+
+    def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
+        """Return the mean negative log-likelihood of the held-out text's characters.
+
+        Each stretch begins where the one before ends, so that its first characters are predicted
+        from little; what is over at the end is left out.
+
+        Parameters
+        ----------
+        model : nn.Module
+            In eval mode.
+        group : Processes
+            Who measures; each a part of the text.
+
+        Returns
+        -------
+        dict of str to float
+            ``nll``, in nats.
+        """
+        length = self.config.block_len
+        starts = range(0, len(self.held_out) - length, length)
+        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
+        for i in range(0, len(starts), VALIDATED_AT_ONCE):
+            batch = list(starts[i : i + VALIDATED_AT_ONCE])
+            mine = group.share(batch)
+            stretches = [self.held_out[self._stretch(i)] for i in mine or batch[:1]]
+            loss = self._loss(model, torch.stack(stretches))
+            if mine:
+                sums += torch.stack([loss.nll.double(), loss.count.double()])
+        total, count = group.total(sums).tolist()
+        return {"nll": total / count}
+
+    def save(self, model: nn.Module, folder: Path) -> None:
+        """Write the model and its characters into a folder."""
+        assert isinstance(model, LanguageModel)
+        CharacterModel(model, self.characters).save_pretrained(folder)
+
+    def _stretch(self, start: int) -> slice:
+        return slice(start, start + self.config.block_len + 1)
+
+    def _loss(self, model: nn.Module, stretches: torch.Tensor) -> Loss:
+        stretches = stretches.to(next(model.parameters()).device)
+        return cross_entropy(model(stretches[:, :-1]), stretches[:, 1:])
+
+
+#: Stretches of the held-out text that are computed together.
+VALIDATED_AT_ONCE = 128

@@ -1,0 +1,314 @@
+"""Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from glassbox.checks import check_kind
+from glassbox.data import multi30k, tatoeba
+from glassbox.masks import padding_mask
+from glassbox.training.batches import LengthBatches, Step, stream
+from glassbox.training.distributed import Processes
+from glassbox.training.loss import Loss, cross_entropy
+from glassbox.transformer import Transformer, TransformerConfig
+from glassbox.translation import TranslationTokenizer, Translator
+
+Corpus = Literal["tatoeba", "multi30k"]
+Example = tuple[list[int], list[int]]
+
+
+class Pair(NamedTuple):
+    """A sentence in two languages, one of which is to be written."""
+
+    source: str
+    target: str
+    language: str
+    to: str
+
+
+@dataclass(frozen=True)
+class TranslationConfig:
+    """What a translator learns from, and its sizes.
+
+    Parameters
+    ----------
+    corpus : {"tatoeba", "multi30k"}
+        The pairs of sentences.
+    directions : tuple of (str, str)
+        From which language to which, such as ``(("fr", "en"),)``; several are learned by one
+        model, which is told by a token in front of the source which language to write.
+    vocab_size : int
+        Tokens of the vocabulary that all languages share, learned from the training text.
+    lowercase : bool
+        Whether all text is put into small letters.
+    plain : float
+        The share of pairs that are learned from once more in small letters and without the full
+        stop, so that the model understands what is typed carelessly.
+    smoothing : float
+        Of the labels.
+    tokens, accumulate : int
+        The most tokens in a batch on either side, padding counted, and batches in a step.
+    max_len : int
+        Pairs with more tokens on a side are not learned from.
+    model : mapping
+        Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
+    start : str, optional
+        A translator to go on from, a name or a folder; its vocabulary is kept.
+    pairs : str, optional
+        A file of further pairs, tab-separated, in the order of the first direction's languages.
+    repeat : int
+        How often each of these counts.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range or the corpus is not known.
+
+    Notes
+    -----
+    The token in front is from Johnson et al. (2017). Chapter 9.
+    """
+
+    corpus: Corpus = "tatoeba"
+    directions: tuple[tuple[str, str], ...] = (("en", "fr"), ("fr", "en"))
+    vocab_size: int = 6000
+    lowercase: bool = False
+    plain: float = 0.0
+    smoothing: float = 0.1
+    tokens: int = 2048
+    accumulate: int = 1
+    max_len: int = 128
+    model: dict[str, Any] = field(default_factory=dict)
+    start: str | None = None
+    pairs: str | None = field(default=None, metadata={"file": True})
+    repeat: int = 1
+
+    def __post_init__(self) -> None:
+        check_kind("corpus", self.corpus, get_args(Corpus))
+        directions = tuple((source, target) for source, target in self.directions)
+        if not directions:
+            raise ValueError("directions is empty: name at least one, such as (('fr', 'en'),)")
+        object.__setattr__(self, "directions", directions)  # files know lists only
+        if not 0 <= self.plain <= 1:
+            raise ValueError(f"plain={self.plain}: a share of the pairs, from 0 to 1")
+        for name in ("max_len", "repeat"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Every language that is read or written, in alphabetical order."""
+        return tuple(sorted({language for pair in self.directions for language in pair}))
+
+
+class TranslationTask:
+    """Learning to translate.
+
+    Parameters
+    ----------
+    config : TranslationConfig
+        What from, and the sizes of the model.
+    seed : int, optional
+        What the order of the examples follows from.
+
+    Attributes
+    ----------
+    tokenizer : TranslationTokenizer
+        Learned from the training text alone.
+    examples, held_out : list of (list of int, list of int)
+        Token ids of source and target, of the training and the validation pairs.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 5. Chapter 9.
+    """
+
+    def __init__(self, config: TranslationConfig, seed: int = 0) -> None:
+        self.config = config
+        pairs = _read(config, "train")
+        self.start = None if config.start is None else Translator.from_pretrained(config.start)
+        self.tokenizer = (
+            TranslationTokenizer.train(
+                _texts(pairs),
+                config.vocab_size,
+                directions=config.directions,
+                lowercase=config.lowercase,
+            )
+            if self.start is None
+            else self.start.tokenizer
+        )
+        if config.pairs is not None:
+            pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
+        pairs += _plain(pairs, config.plain, seed)
+        self.examples = self._encode(pairs)
+        self.held_out = self._encode(_read(config, "valid"))
+        self.batches, self._held_out_batches = (
+            LengthBatches(
+                [max(len(source), len(target) - 1) for source, target in examples],
+                config.tokens,
+                accumulate,
+                seed,
+            )
+            for examples, accumulate in ((self.examples, config.accumulate), (self.held_out, 1))
+        )
+
+    def build(self) -> Transformer:
+        """Return the model, with random weights or those it goes on from."""
+        tokenizer, sizes = self.tokenizer, self.config.model
+        config = (
+            TransformerConfig(
+                vocab_size=len(tokenizer),
+                pad_id=tokenizer.pad_id,
+                bos_id=tokenizer.bos_id,
+                eos_id=tokenizer.eos_id,
+                **sizes,
+            )
+            if self.start is None
+            else replace(self.start.model.config, **sizes)
+        )
+        model = Transformer(config)
+        if self.start is not None:
+            model.load_state_dict(self.start.model.state_dict())
+        return model
+
+    def epoch(self, number: int) -> list[Step]:
+        """Return the steps of the epoch with a ``number``, which hold every pair once."""
+        return self.batches.epoch(number)
+
+    def count(self, step: Step) -> int:
+        """Return how many tokens a step learns to write."""
+        return sum(len(self.examples[i][1]) - 1 for batch in step for i in batch)
+
+    def loss(self, model: nn.Module, examples: list[int]) -> Loss:
+        """Return the loss of ``model`` on ``examples``: of each next token given the true ones."""
+        return self._loss(model, [self.examples[i] for i in examples], self.config.smoothing)
+
+    def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
+        """Return the held-out pairs' negative log-likelihood per token, and its exponential.
+
+        Parameters
+        ----------
+        model : nn.Module
+            In eval mode.
+        group : Processes
+            Who measures; each a part of the pairs.
+
+        Returns
+        -------
+        dict of str to float
+            ``nll``, in nats, without smoothing, and ``perplexity``.
+        """
+        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
+        for (batch,) in self._held_out_batches.epoch(0):
+            mine = group.share(batch)
+            pairs = [self.held_out[i] for i in mine or batch[:1]]
+            loss = self._loss(model, pairs, smoothing=0.0)
+            if mine:
+                sums += torch.stack([loss.nll.double(), loss.count.double()])
+        total, count = group.total(sums).tolist()
+        return {"nll": total / count, "perplexity": math.exp(total / count)}
+
+    def save(self, model: nn.Module, folder: Path) -> None:
+        """Write a translator into a folder: model, tokenizer, languages."""
+        assert isinstance(model, Transformer)
+        Translator(model, self.tokenizer).save_pretrained(folder)
+
+    def _encode(self, pairs: list[Pair]) -> list[Example]:
+        """Turn pairs into ids; those too long to be learned from are left out."""
+        tokenizer, longest = self.tokenizer, self.config.max_len
+        examples = [
+            (tokenizer.encode_source(pair.source, pair.to), tokenizer.encode_target(pair.target))
+            for pair in pairs
+        ]
+        return [pair for pair in examples if max(map(len, pair)) <= longest]
+
+    def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
+        device, pad = next(model.parameters()).device, self.tokenizer.pad_id
+        source, target = (
+            pad_sequence([torch.tensor(pair[side]) for pair in pairs], True, pad).to(device)
+            for side in (0, 1)
+        )
+        seen, labels = target[:, :-1], target[:, 1:]
+        # What the decoder sees is padded at the end alone, where no real token looks: causality
+        # hides it, and the loss leaves it out.
+        logits = model(source, seen, padding_mask(source, pad))
+        return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
+
+
+def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
+    """Read sentence pairs from a file, for every direction.
+
+    Parameters
+    ----------
+    path : Path
+        Lines of two texts with a tab between, in the languages of the first direction; lines
+        that begin with ``#`` and empty ones are passed over.
+    directions : sequence of (str, str)
+        From which language to which.
+
+    Returns
+    -------
+    list of Pair
+        Each line once for each direction.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a line has not two texts.
+    """
+    languages = directions[0]
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        texts = [text.strip() for text in line.split("\t")]
+        if len(texts) != 2 or not all(texts):
+            raise ValueError(
+                f"{path}, line {number}: {line!r} has {len(texts)} texts; expected two, in "
+                f"{' and '.join(languages)}, with a tab between"
+            )
+        rows.append(dict(zip(languages, texts, strict=True)))
+    return [Pair(row[a], row[b], a, b) for a, b in directions for row in rows]
+
+
+def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
+    if config.corpus == "multi30k":
+        return [
+            Pair(source, target, a, b)
+            for a, b in config.directions
+            for source, target in multi30k(split, a, b)
+        ]
+    rows = [{"en": english, "fr": french} for english, french in tatoeba(split)]
+    return [Pair(row[a], row[b], a, b) for a, b in config.directions for row in rows]
+
+
+def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
+    """Return the texts of each language, each once, in the order in which they come."""
+    texts: dict[str, dict[str, None]] = {}
+    for pair in pairs:
+        texts.setdefault(pair.language, {})[pair.source] = None
+        texts.setdefault(pair.to, {})[pair.target] = None
+    return {language: list(texts[language]) for language in sorted(texts)}
+
+
+def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
+    """Return a share of the pairs as one types them in a hurry."""
+    draw = torch.Generator().manual_seed(stream(seed, 2**31))
+    drawn = torch.rand(len(pairs), generator=draw) < share
+    chosen = [pairs[i] for i in drawn.nonzero().flatten().tolist()]
+    return [
+        pair._replace(source=hurried(pair.source), target=hurried(pair.target)) for pair in chosen
+    ]
+
+
+def hurried(text: str) -> str:
+    """Return a text in small letters and without the full stop."""
+    return text.lower().removesuffix(".")

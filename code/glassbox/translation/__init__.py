@@ -1,0 +1,17 @@
+"""Translation: a Transformer, its tokenizer, and the languages between which it translates.
+
+``tokenizer`` turns sentences into what the model learns from, ``language`` tells which language a
+sentence is in, ``translator`` translates, ``page`` shows where the model looked.
+"""
+
+from glassbox.translation.language import LanguageClassifier
+from glassbox.translation.tokenizer import TranslationTokenizer, special_tokens
+from glassbox.translation.translator import Alternative, Translator
+
+__all__ = [
+    "Alternative",
+    "LanguageClassifier",
+    "TranslationTokenizer",
+    "Translator",
+    "special_tokens",
+]

@@ -1,0 +1,108 @@
+"""Which language a text is in, told from how often its tokens occur in each."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class LanguageClassifier:
+    r"""Naive Bayes over tokens: the language in whose training text the tokens are at home.
+
+    .. math::
+        P(l \mid t_1, \dots, t_n) \propto \prod_i P(t_i \mid l), \qquad
+        P(t \mid l) = \frac{\operatorname{count}_l(t) + 1}{\sum_u (\operatorname{count}_l(u) + 1)}
+
+    All languages are equally probable beforehand. A token that no language has seen says little,
+    and one that both have as often, such as a full stop or a name, says nothing.
+
+    Parameters
+    ----------
+    counts : mapping of str to sequence of int
+        For each language, how often each token of the vocabulary occurs in its training text.
+
+    Raises
+    ------
+    ValueError
+        If there is no language, the languages have vocabularies of different sizes, or a count is
+        no whole number or less than 0.
+    """
+
+    counts: Mapping[str, Sequence[int]]
+
+    def __post_init__(self) -> None:
+        if not self.counts or not all(self.counts.values()):
+            raise ValueError("expected a language and the counts of its tokens, got none")
+        sizes = {language: len(counts) for language, counts in self.counts.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(
+                f"the languages count different numbers of tokens, {sizes}: expected one for each "
+                "of a vocabulary that they share"
+            )
+        for language, counts in self.counts.items():
+            for token, count in enumerate(counts):
+                if type(count) is not int or count < 0:
+                    raise ValueError(
+                        f"token {token} occurs {count!r} times in {language!r}; expected a whole "
+                        "number, at least 0"
+                    )
+
+    @classmethod
+    def fit(
+        cls, texts: Mapping[str, Iterable[Sequence[int]]], vocab_size: int
+    ) -> "LanguageClassifier":
+        """Count the tokens of each language.
+
+        Parameters
+        ----------
+        texts : mapping of str to iterable of sequence of int
+            For each language, the token ids of its training texts.
+        vocab_size : int
+            Number of tokens.
+
+        Returns
+        -------
+        LanguageClassifier
+            What the counts tell.
+        """
+        counts = {}
+        for language, ids in texts.items():
+            counted = Counter(token for text in ids for token in text)
+            counts[language] = [counted[token] for token in range(vocab_size)]
+        return cls(counts)
+
+    def probabilities(
+        self, token_ids: Iterable[int], languages: Iterable[str] | None = None
+    ) -> dict[str, float]:
+        """Return how probable each language is.
+
+        Parameters
+        ----------
+        token_ids : iterable of int
+            The tokens of a text. Without any, all languages are equally probable.
+        languages : iterable of str, optional
+            Those among which it is; all if left out.
+
+        Returns
+        -------
+        dict of str to float
+            They sum to one.
+        """
+        token_ids = list(token_ids)
+        logs = {
+            language: sum(
+                math.log((self.counts[language][token] + 1) / self._totals[language])
+                for token in token_ids
+            )
+            for language in (self.counts if languages is None else languages)
+        }
+        highest = max(logs.values())
+        shares = {language: math.exp(log - highest) for language, log in logs.items()}
+        total = sum(shares.values())
+        return {language: share / total for language, share in shares.items()}
+
+    @cached_property
+    def _totals(self) -> dict[str, int]:
+        return {language: sum(counts) + len(counts) for language, counts in self.counts.items()}

@@ -1,0 +1,344 @@
+"""Texts of several languages as token ids: one vocabulary, and a token that says into which."""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+from torch import Tensor
+
+from glassbox.data import plain_spaces
+from glassbox.files import replacing
+from glassbox.tokenization import BPE
+from glassbox.tokenization.checks import check_text
+from glassbox.tokenization.files import find_folder, read_json, write_json
+from glassbox.translation.language import LanguageClassifier
+
+PAD, BOS, EOS = "<pad>", "<s>", "</s>"
+TRANSLATOR_FILE, COUNTS_FILE = "translator.json", "token_counts.json"
+
+
+def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the special tokens of a translator, in the order of their ids.
+
+    Parameters
+    ----------
+    directions : iterable of tuple of str
+        Pairs of languages, from which and into which.
+
+    Returns
+    -------
+    tuple of str
+        ``<pad>``, ``<s>``, ``</s>``, and one such as ``<fr>`` for each target language.
+    """
+    targets = dict.fromkeys(target for _, target in directions)
+    return (PAD, BOS, EOS, *(f"<{language}>" for language in sorted(targets)))
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationTokenizer:
+    """What turns sentences into the sources and targets that a translator learns from.
+
+    A source is the token of the language that is asked for, the tokens of the text, and the token
+    that ends it: ``<fr> ĠI Ġam . </s>``. A target is ``<s> ĠJe Ġsuis . </s>``. One vocabulary
+    serves all languages.
+
+    Parameters
+    ----------
+    bpe : BPE
+        Its first tokens are the :func:`special_tokens` of the directions.
+    languages : sequence of str
+        Two letters each, such as ``"en"``.
+    directions : sequence of tuple of str
+        Pairs of languages, from which and into which.
+    lowercase : bool, optional
+        Whether texts are lower-cased.
+    classifier : LanguageClassifier, optional
+        What tells the languages apart, where texts come without their language.
+
+    Raises
+    ------
+    ValueError
+        If a language is not two letters, a direction is between other languages or stands twice,
+        there is none, or the vocabulary begins with other tokens or is not the classifier's.
+
+    Notes
+    -----
+    The token that asks for a language is that of Johnson et al. (2017), section 3. Text is
+    brought to one form first, by :func:`glassbox.data.plain_spaces`, and any white space in it is
+    one space. Special tokens written in it are taken as the characters they consist of.
+    """
+
+    bpe: BPE
+    languages: tuple[str, ...]
+    directions: tuple[tuple[str, str], ...]
+    lowercase: bool = False
+    classifier: LanguageClassifier | None = None
+
+    def __post_init__(self) -> None:
+        _check_directions(self.languages, self.directions)
+        for number, token in enumerate(special_tokens(self.directions)):
+            if (found := self.bpe.tokens[number]) != token:
+                raise ValueError(
+                    f"token {number} of the vocabulary is {found!r}; expected {token!r}, the first "
+                    f"ones being {special_tokens(self.directions)}: is it another translator's?"
+                )
+        if self.bpe.pad_token != PAD:
+            raise ValueError(f"the pad_token is {self.bpe.pad_token!r}; expected {PAD!r}")
+        if self.classifier is not None:
+            counted = {name: len(counts) for name, counts in self.classifier.counts.items()}
+            if counted != (expected := dict.fromkeys(self.languages, len(self.bpe))):
+                raise ValueError(f"the classifier counts the tokens {counted}; expected {expected}")
+
+    @classmethod
+    def train(
+        cls,
+        texts: Mapping[str, Sequence[str]],
+        vocab_size: int,
+        *,
+        directions: Iterable[tuple[str, str]] | None = None,
+        lowercase: bool = False,
+    ) -> "TranslationTokenizer":
+        """Learn a vocabulary, and to tell the languages apart.
+
+        Parameters
+        ----------
+        texts : mapping of str to sequence of str
+            The training texts of each language, and nothing else.
+        vocab_size : int
+            Number of tokens, at least 256 and the special ones.
+        directions : iterable of tuple of str, optional
+            From which language into which; from each into every other if left out.
+        lowercase : bool, optional
+            Whether texts are lower-cased.
+
+        Returns
+        -------
+        TranslationTokenizer
+            A tokenizer with that vocabulary.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As the class, and :meth:`glassbox.tokenization.BPE.train`.
+        """
+        pairs = tuple(permutations(texts, 2) if directions is None else directions)
+        _check_directions(tuple(texts), pairs)
+        bpe = BPE.train(
+            [_plain_text(text, lowercase) for part in texts.values() for text in part],
+            vocab_size,
+            special_tokens=special_tokens(pairs),
+            pad_token=PAD,
+            add_prefix_space=True,
+        )
+        blank = cls(bpe, tuple(texts), pairs, lowercase)
+        ids = {name: map(blank.encode_text, part) for name, part in texts.items()}
+        classifier = LanguageClassifier.fit(ids, len(bpe))
+        return cls(bpe, tuple(texts), pairs, lowercase, classifier)
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return len(self.bpe)
+
+    @property
+    def pad_id(self) -> int:
+        """The id that fills short texts up."""
+        return self.bpe.token_id(PAD)
+
+    @property
+    def bos_id(self) -> int:
+        """The id that begins a target."""
+        return self.bpe.token_id(BOS)
+
+    @property
+    def eos_id(self) -> int:
+        """The id that ends a source, and a target."""
+        return self.bpe.token_id(EOS)
+
+    @cached_property
+    def _plain(self) -> BPE:
+        """The same without special tokens: in a text "</s>" is four characters, and ends nothing.
+
+        No merge makes them of these, since letters and signs are never in one word.
+        """
+        return BPE(self.bpe.vocabulary, self.bpe.merges, special_tokens=(), add_prefix_space=True)
+
+    def encode_text(self, text: str) -> list[int]:
+        """Return the ids of the tokens of ``text``, and nothing around them.
+
+        Raises
+        ------
+        TypeError
+            If it is not a string.
+        ValueError
+            If it holds half a surrogate pair, which is not a character.
+        """
+        return self._plain.encode(_plain_text(text, self.lowercase))
+
+    def is_blank(self, text: str) -> bool:
+        """Return whether ``text`` has no token: nothing but what is white or invisible.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`encode_text`.
+        """
+        return not self.encode_text(text)
+
+    def encode_source(self, text: str, to: str) -> list[int]:
+        """Return what the encoder reads: the token of the language, the text, and the end.
+
+        Parameters
+        ----------
+        text : str
+            In one language.
+        to : str
+            The language that is asked for.
+
+        Returns
+        -------
+        list of int
+            As many as the text has tokens, and two.
+
+        Raises
+        ------
+        ValueError
+            If nothing is translated into this language, or as :meth:`encode_text`.
+        TypeError
+            As :meth:`encode_text`.
+        """
+        targets = [target for _, target in self.directions]
+        if to not in targets:
+            raise ValueError(
+                f"to={to!r}: expected a language that this translator writes, one of "
+                f"{sorted({*targets})}"
+            )
+        return [self.bpe.token_id(f"<{to}>"), *self.encode_text(text), self.eos_id]
+
+    def encode_target(self, text: str) -> list[int]:
+        """Return what the decoder learns to write: the beginning, the text, and the end.
+
+        Parameters
+        ----------
+        text : str
+            In one language.
+
+        Returns
+        -------
+        list of int
+            As many as the text has tokens, and two.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`encode_text`.
+        """
+        return [self.bos_id, *self.encode_text(text), self.eos_id]
+
+    def decode(self, token_ids: Iterable[int] | Tensor) -> str:
+        """Return the text of tokens, without the special ones and the spaces around.
+
+        Parameters
+        ----------
+        token_ids : iterable of int, or Tensor
+            Ids of this vocabulary; a tensor of one axis.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an id is not in the vocabulary, or no whole number.
+        """
+        return self.bpe.decode(token_ids, skip_special_tokens=True).strip()
+
+    def tokens(self, token_ids: Iterable[int]) -> tuple[str, ...]:
+        """Return the tokens with these ``token_ids`` as the vocabulary has them."""
+        return tuple(self.bpe.tokens[number] for number in token_ids)
+
+    def piece(self, token_id: int) -> str:
+        """Return the text of one token, for the eye: spaces stay, special tokens too.
+
+        Half a character, as ``token_id`` may stand for where a word is rare, is shown as ``�``.
+        """
+        return self.bpe.decode([token_id])
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write vocabulary, merges and what is known of the languages into ``folder``.
+
+        The files are ``vocab.json``, ``merges.txt``, ``tokenizer_config.json``,
+        ``translator.json`` and ``token_counts.json``; each replaces another only once all are
+        written.
+
+        Raises
+        ------
+        FileExistsError
+            If ``folder`` is a file.
+        """
+        with replacing(folder) as beside:
+            self.bpe.save(beside)
+            entries = {
+                "languages": self.languages,
+                "directions": self.directions,
+                "lowercase": self.lowercase,
+            }
+            write_json(beside / TRANSLATOR_FILE, entries)
+            if self.classifier is not None:
+                write_json(beside / COUNTS_FILE, self.classifier.counts)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "TranslationTokenizer":
+        """Read what :meth:`save` wrote into ``folder``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or a file is missing.
+        ValueError
+            If a file is cut off, or does not go with the others.
+        """
+        path = find_folder(folder, TRANSLATOR_FILE)
+        entries = read_json(path / TRANSLATOR_FILE)
+        try:
+            languages, directions, lowercase = _read_entries(entries)
+            counts = path / COUNTS_FILE
+            classifier = LanguageClassifier(read_json(counts)) if counts.is_file() else None
+            return cls(BPE.load(path), languages, directions, lowercase, classifier)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} holds no translator's tokenizer: {error}") from error
+
+
+def _plain_text(text: str, lowercase: bool) -> str:
+    check_text(text)
+    plain = " ".join(plain_spaces(text).split())
+    return plain.lower() if lowercase else plain
+
+
+def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, str], ...]) -> None:
+    for language in languages:
+        if not isinstance(language, str) or not re.fullmatch("[a-z]{2}", language):
+            raise ValueError(f"language {language!r}: expected two small letters, such as 'en'")
+    if not directions:
+        raise ValueError(f"no direction between {list(languages)}: expected one at least")
+    for pair in directions:
+        if len({*pair}) != 2 or not {*pair} <= {*languages}:
+            raise ValueError(f"direction {pair}: expected two different ones of {list(languages)}")
+    if len({*directions}) < len(directions) or len({*languages}) < len(languages):
+        raise ValueError(f"a language of {languages}, or a direction of {directions}, stands twice")
+
+
+def _read_entries(
+    entries: Mapping[str, Any],
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]:
+    if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
+        raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
+    languages, lowercase = entries["languages"], entries["lowercase"]
+    if not isinstance(languages, list) or not isinstance(lowercase, bool):
+        raise ValueError(f"{TRANSLATOR_FILE}: languages={languages!r}, lowercase={lowercase!r}")
+    return tuple(languages), tuple((one, other) for one, other in entries["directions"]), lowercase

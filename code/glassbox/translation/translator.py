@@ -1,0 +1,423 @@
+"""A Transformer that translates: from text to text, with alternatives and their probabilities."""
+
+import copy
+import math
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import torch
+
+from glassbox.files import replacing
+from glassbox.generation import GenerationConfig, beam_search, generate
+from glassbox.generation.checks import check_whole_number
+from glassbox.generation.config import configure
+from glassbox.masks import padding_mask
+from glassbox.tokenization.checks import check_texts
+from glassbox.transformer import Transformer
+from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
+
+#: How many beams are followed where nothing is said.
+N_BEAMS = 5
+#: Sources are filled up to multiples of so many tokens.
+BLOCK = 8
+
+
+class Alternative(NamedTuple):
+    """One of several translations.
+
+    Attributes
+    ----------
+    text : str
+        The translation.
+    probability : float
+        Of its tokens, one after the other, given the source: the model's own, whatever chose it.
+    log_probability : float
+        The natural logarithm, for those whose probability is too small for a number.
+    tokens : tuple of str
+        What the model wrote; the last one is ``</s>`` if it came to an end.
+    """
+
+    text: str
+    probability: float
+    log_probability: float
+    tokens: tuple[str, ...]
+
+
+class Translator:
+    """A model, its tokenizer, and the languages between which they translate.
+
+    Parameters
+    ----------
+    model : Transformer
+        It stays where it is and as it is; while it translates it is in eval mode.
+    tokenizer : TranslationTokenizer
+        The one it was trained with.
+
+    Raises
+    ------
+    ValueError
+        If the two have vocabularies of different sizes, or different ids begin, end and fill up.
+
+    Examples
+    --------
+    >>> translator = Translator.from_pretrained("tatoeba-en-fr")
+    >>> translator.translate("J'aime les chiens.")
+    'I love dogs.'
+
+    Notes
+    -----
+    Vaswani et al. (2017). Chapters 1, 8 and 10.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: TranslationTokenizer) -> None:
+        config = model.config
+        for what, ours, expected in (
+            ("vocab_size", config.vocab_size, len(tokenizer)),
+            ("target_vocab_size", config.written_vocab_size, len(tokenizer)),
+            ("pad_id", config.pad_id, tokenizer.pad_id),
+            ("bos_id", config.bos_id, tokenizer.bos_id),
+            ("eos_id", config.eos_id, tokenizer.eos_id),
+        ):
+            if ours != expected:
+                raise ValueError(
+                    f"the model has {what}={ours}, the tokenizer {expected}: give the model the "
+                    "tokenizer it was trained with"
+                )
+        self.model = model
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def from_pretrained(cls, source: str | os.PathLike[str]) -> "Translator":
+        """Read a translator, in eval mode, on the CPU and in float32 however it is stored.
+
+        Parameters
+        ----------
+        source : str or path
+            The name of one that this package carries, such as ``"tatoeba-en-fr"``, or a folder.
+
+        Returns
+        -------
+        Translator
+            Ready to translate.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such translator, or one of its files is missing.
+        ValueError
+            If a file is damaged, or does not go with the others.
+        """
+        folder = _find(source)
+        tokenizer = TranslationTokenizer.load(folder)
+        return cls(Transformer.from_pretrained(folder).float(), tokenizer)
+
+    def save_pretrained(
+        self, folder: str | os.PathLike[str], dtype: torch.dtype | None = None
+    ) -> None:
+        """Write model and tokenizer into ``folder``; what is there stays until all is written.
+
+        Parameters
+        ----------
+        folder : str or path
+            Made if it is missing.
+        dtype : torch.dtype, optional
+            What the parameters are stored in, such as ``torch.bfloat16`` for half the size; what
+            they are in if left out.
+
+        Raises
+        ------
+        FileExistsError
+            If ``folder`` is a file.
+        ValueError
+            If ``dtype`` is no type of floating-point numbers.
+        """
+        if dtype is not None and not dtype.is_floating_point:
+            raise ValueError(f"dtype={dtype}: expected floating-point numbers, as torch.bfloat16")
+        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
+        with replacing(folder) as beside:
+            self.tokenizer.save(beside)
+            model.save_pretrained(beside)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is; ``translator.model.to(device)`` moves it."""
+        return next(self.model.parameters()).device
+
+    def target_language(
+        self, text: str, *, source: str | None = None, to: str | None = None
+    ) -> str:
+        """Return the language into which a text is to be translated.
+
+        Where what is given leaves several, the language of the text is told from its tokens.
+
+        Parameters
+        ----------
+        text : str
+            What is to be translated.
+        source, to : str, optional
+            The languages that are known: that of the text, and the one asked for.
+
+        Returns
+        -------
+        str
+            One of the languages of this translator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such direction, or the text leaves several open.
+        """
+        directions = self._directions(source, to)
+        languages = {one for one, _ in directions}
+        classifier = self.tokenizer.classifier
+        if len({other for _, other in directions}) > 1 and len(languages) > 1 and classifier:
+            ids = self.tokenizer.encode_text(text)
+            probabilities = classifier.probabilities(ids, sorted(languages))
+            spoken = max(probabilities, key=probabilities.__getitem__)
+            directions = [pair for pair in directions if pair[0] == spoken]
+        targets = sorted({other for _, other in directions})
+        if len(targets) > 1:
+            raise ValueError(f"into which language? Give to=..., one of {targets}")
+        return targets[0]
+
+    @overload
+    def translate(self, text: str, to: str | None = ..., **options: Any) -> str: ...
+
+    @overload
+    def translate(self, text: Iterable[str], to: str | None = ..., **options: Any) -> list[str]: ...
+
+    def translate(
+        self,
+        text: str | Iterable[str],
+        to: str | None = None,
+        *,
+        source: str | None = None,
+        config: GenerationConfig | None = None,
+        batch_size: int = 64,
+        generator: torch.Generator | None = None,
+        **options: Any,
+    ) -> str | list[str]:
+        """Translate a text, or several.
+
+        Each is read and written as a whole, so a text of several sentences is best given sentence
+        by sentence. Blank texts stay blank. The translation of a text does not depend on the
+        others.
+
+        Parameters
+        ----------
+        text : str or iterable of str
+            What to translate.
+        to : str, optional
+            Into which language; that for which there is a direction from the language of each
+            text if left out, see :meth:`target_language`.
+        source : str, optional
+            The language of the texts.
+        config : GenerationConfig, optional
+            How to decode. If left out, with 5 beams, unless ``options`` say otherwise, and at
+            most 10 tokens more than twice those of the source, rounded up to a multiple of 8.
+        batch_size : int, optional
+            How many texts are translated at a time.
+        generator : torch.Generator, optional
+            The source of randomness, where tokens are drawn; PyTorch's own if left out.
+        **options
+            Fields of :class:`~glassbox.generation.GenerationConfig`: instead of ``config``, or to
+            change it.
+
+        Returns
+        -------
+        str or list of str
+            One translation for one text, or as many as texts, in their order.
+
+        Raises
+        ------
+        ValueError
+            If a text is longer than the model's ``max_len``, a language is not one of the
+            translator's, or options are out of their range or contradict one another.
+        TypeError
+            If something else than strings is given.
+        """
+        check_whole_number("batch_size", batch_size, 1)
+        self._directions(source, to)  # blank texts would not ask
+        if isinstance(text, str):
+            batch = {"config": config, "generator": generator, **options}
+            return self.translate([text], to, source=source, **batch)[0]
+        if options.get("n_best", getattr(config, "n_best", 1)) != 1:
+            raise ValueError("n_best is not 1: translate gives one each; alternatives gives more")
+        texts = list(check_texts(text))
+        rows = {
+            place: self._encode(text, source, to)
+            for place, text in enumerate(texts)
+            if not self.tokenizer.is_blank(text)
+        }
+        translations = [""] * len(texts)
+        for places in _batches({place: len(row) for place, row in rows.items()}, batch_size):
+            settings = self._configure(len(rows[places[0]]), config, options)
+            with self._reading([rows[place] for place in places]) as inputs:
+                written = generate(self.model, config=settings, generator=generator, **inputs)
+            for place, tokens in zip(places, written.tolist(), strict=True):
+                translations[place] = self.tokenizer.decode(self._end(tokens))
+        return translations
+
+    def alternatives(
+        self,
+        text: str,
+        to: str | None = None,
+        n: int = 5,
+        *,
+        source: str | None = None,
+        config: GenerationConfig | None = None,
+        generator: torch.Generator | None = None,
+        **options: Any,
+    ) -> list[Alternative]:
+        """Translate a text in several ways.
+
+        Beam search finds probable ones; sampling (``sample=True``) draws them. The probability
+        of each is computed from the finished sequence, without penalties, temperature or cuts.
+
+        Parameters
+        ----------
+        text : str
+            What to translate.
+        n : int, optional
+            How many translations are looked for. There may be fewer: of those with the same text
+            the most probable one stays.
+        to, source, config, generator, **options
+            As for :meth:`translate`.
+
+        Returns
+        -------
+        list of Alternative
+            The most probable first.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`translate`; and if the text is blank, or ``n`` is less than 1.
+
+        Notes
+        -----
+        Chapter 1, equation ``eq-sequence-probability``.
+        """
+        check_whole_number("n", n, 1)
+        if self.tokenizer.is_blank(text):
+            raise ValueError(f"text={text!r} is blank: there is nothing to translate")
+        row = self._encode(text, source, to)
+        settings = self._configure(len(row), config, options)
+        if not settings.sample:
+            settings = replace(settings, n_beams=max(n, settings.n_beams), n_best=n)
+        if settings.n_beams > 1:
+            with self._reading([row]) as inputs:
+                beams = beam_search(self.model, config=settings, **inputs)
+            rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
+        else:
+            with self._reading([row] * n) as inputs:
+                rows = generate(self.model, config=settings, generator=generator, **inputs).tolist()
+        rows = [list(ids) for ids in dict.fromkeys(tuple(self._end(ids)) for ids in rows)]
+        found = [
+            Alternative(
+                self.tokenizer.decode(ids), math.exp(log), log, self.tokenizer.tokens(ids[1:])
+            )
+            for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True)
+        ]
+        found.sort(key=lambda one: one.log_probability, reverse=True)
+        first: dict[str, Alternative] = {}
+        return [one for one in found if first.setdefault(one.text, one) is one]
+
+    def _directions(self, source: str | None, to: str | None) -> list[tuple[str, str]]:
+        known = self.tokenizer.directions
+        directions = [pair for pair in known if source in (None, pair[0]) and to in (None, pair[1])]
+        if not directions:
+            raise ValueError(
+                f"source={source!r}, to={to!r}: this translator has no such direction, but "
+                + ", ".join(f"{one} to {other}" for one, other in known)
+            )
+        return directions
+
+    def _encode(self, text: str, source: str | None, to: str | None) -> list[int]:
+        row = self.tokenizer.encode_source(text, self.target_language(text, source=source, to=to))
+        if len(row) > (longest := self.model.config.max_len):
+            raise ValueError(
+                f"{text[:40]!r}... has {len(row)} tokens, the target language and the end "
+                f"included; this translator reads {longest} at most: give it sentence by sentence"
+            )
+        return row
+
+    def _configure(
+        self, length: int, config: GenerationConfig | None, options: dict[str, Any]
+    ) -> GenerationConfig:
+        defaults: dict[str, Any] = {}
+        if config is None:
+            room = 2 * BLOCK * math.ceil(length / BLOCK) + 10
+            if self.model.config.positions == "learned":
+                room = min(room, self.model.config.max_len - 1)
+            defaults["max_new_tokens"] = room
+            if not options.get("sample"):
+                defaults["n_beams"] = N_BEAMS
+        return configure(config, defaults | options)
+
+    @contextmanager
+    def _reading(self, rows: list[list[int]]) -> Iterator[dict[str, Any]]:
+        """Give the sources as tensors, and put the model into eval mode for as long."""
+        pad_id, longest = self.tokenizer.pad_id, max(map(len, rows))
+        source_ids = torch.tensor(
+            [row + [pad_id] * (longest - len(row)) for row in rows], device=self.device
+        )
+        training = self.model.training
+        self.model.eval()
+        try:
+            yield {"source_ids": source_ids, "source_mask": padding_mask(source_ids, pad_id)}
+        finally:
+            self.model.train(training)
+
+    def _end(self, tokens: list[int]) -> list[int]:
+        """Leave out what stands behind the end."""
+        eos_id = self.tokenizer.eos_id
+        return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
+
+    @torch.inference_mode()
+    def _log_probabilities(self, source: list[int], targets: list[list[int]]) -> list[float]:
+        """Read finished translations once more, each from ``<s>`` on, and add up."""
+        pad_id, longest = self.tokenizer.pad_id, max(map(len, targets))
+        target_ids = torch.tensor(
+            [row + [pad_id] * (longest - len(row)) for row in targets], device=self.device
+        )
+        with self._reading([source]) as inputs:
+            memory = self.model.encode(inputs["source_ids"]).expand(len(targets), -1, -1)
+            # Padding stands behind every token that counts: causality hides it.
+            logits = self.model.decode(target_ids[:, :-1], memory)
+        logs = logits.float().log_softmax(dim=-1).gather(-1, target_ids[:, 1:, None])[..., 0]
+        return [
+            math.fsum(row[: len(target) - 1])
+            for row, target in zip(logs.tolist(), targets, strict=True)
+        ]
+
+
+def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
+    """Put texts together that are given the same room, however many others there are."""
+    places = sorted(lengths, key=lengths.__getitem__)
+    for _, group in groupby(places, key=lambda place: math.ceil(lengths[place] / BLOCK)):
+        alike = list(group)
+        for start in range(0, len(alike), batch_size):
+            yield alike[start : start + batch_size]
+
+
+def _find(source: str | os.PathLike[str]) -> Path:
+    """Return the folder of a translator."""
+    packaged = Path(str(files("glassbox"))) / "pretrained_weights"
+    names = sorted(file.parent.name for file in packaged.glob(f"*/{TRANSLATOR_FILE}"))
+    if source in names:
+        return packaged / str(source)
+    folder = Path(source).expanduser()
+    if not (folder / TRANSLATOR_FILE).is_file():
+        found = f"{folder} holds no {TRANSLATOR_FILE}" if folder.is_dir() else "no such folder"
+        raise FileNotFoundError(
+            f"no translator {os.fspath(source)!r} ({found}): expected a folder that "
+            f"save_pretrained wrote, or one that this package carries: {', '.join(names) or 'none'}"
+        )
+    return folder

@@ -1,0 +1,277 @@
+"""`glassbox evaluate`: every figure printed and written is that of the functions it names."""
+
+import json
+import re
+import sys
+
+import pytest
+import torch
+
+from glassbox.character_model import CharacterModel
+from glassbox.data import FILES, tiny_shakespeare
+from glassbox.evaluation import (
+    corpora,
+    estimate_loss,
+    evaluate_language_model,
+    evaluate_translator,
+    load_model,
+    moses_bleu,
+    score_translations,
+    spacy_bleu,
+)
+from glassbox.models import Llama, LlamaConfig
+from glassbox.transformer import Transformer, TransformerConfig
+from glassbox.translation import TranslationTokenizer, Translator
+from tests.translation import toy
+
+TATOEBA = "tatoeba_eng_fra/fra-eng.zip"
+CAPTIONS = [
+    ("Zwei Hunde spielen.", "Two dogs play."),
+    ("Ein Mann liest z.B. hier.", "A man doesn't read here, for example."),
+    ("Zwei Hunde spielen.", "Two well-known dogs are playing."),
+]
+#: Another sentence with the same translation, and another translation of the first sentence.
+MORE = [
+    *toy.PAIRS,
+    ("I see a dog, then.", toy.PAIRS[0][1]),
+    (toy.PAIRS[0][0], "Je vois un canard."),
+]
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    """Small corpora, by the names of the large ones."""
+    monkeypatch.setattr(corpora, "tatoeba", lambda split: MORE)
+    monkeypatch.setattr(
+        corpora,
+        "multi30k",
+        lambda split, *languages: CAPTIONS if languages[0] == "de" else [p[::-1] for p in CAPTIONS],
+    )
+
+
+@pytest.fixture(scope="module")
+def german(tmp_path_factory):
+    """A folder with a translator of German that knows nothing and writes small letters."""
+    path = tmp_path_factory.mktemp("german")
+    texts = {"de": [pair[0] for pair in CAPTIONS], "en": [pair[1] for pair in CAPTIONS]}
+    tokenizer = TranslationTokenizer.train(texts, 300, directions=[("de", "en")], lowercase=True)
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "vocab_size": len(tokenizer)}
+    Translator(Transformer(TransformerConfig.tiny(**sizes)), tokenizer).save_pretrained(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def plays(tmp_path_factory, data):
+    """A folder with a language model of the characters of Shakespeare that knows nothing."""
+    data("tinyshakespeare/input.txt")
+    path = tmp_path_factory.mktemp("plays")
+    characters = "".join(sorted({*tiny_shakespeare("train")}))
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(characters), d_model=16, n_heads=2, n_layers=1, d_ff=32, max_len=8
+    )
+    Llama(config).save_pretrained(path)
+    (path / "language_model.json").write_text(json.dumps({"characters": characters}))
+    return str(path)
+
+
+ROW = re.compile(r"^(greedy|\d+ beams|windows of \d+, every \d+)  +(.*)$", re.MULTILINE)
+
+
+def table(text):
+    """The figures of each way to decode, or to cut the text."""
+    return {row[1]: [float(figure) for figure in row[2].split()] for row in ROW.finditer(text)}
+
+
+def test_both_directions_are_measured_on_tatoeba(folder, glassbox, tmp_path):
+    answer = glassbox("evaluate", folder, "--json", tmp_path / "figures.json")
+    assert (answer.status, answer.err) == (0, "")
+    report = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert [(one["source"], one["to"]) for one in report["directions"]] == [
+        ("en", "fr"),
+        ("fr", "en"),
+    ]
+    assert report["model"] == folder
+    model = Translator.from_pretrained(folder).model
+    assert report["parameters"] == sum(parameter.numel() for parameter in model.parameters())
+    assert f"{report['parameters']:,} parameters, a vocabulary of 340 tokens; on cpu" in answer.out
+    into_french, into_english = report["directions"]
+    assert (into_french["sources"], into_french["references"]) == (31, 32)
+    assert "tatoeba, test, en to fr: 31 sentences with 1 to 2 references each" in answer.out
+    assert into_english["files"] == {TATOEBA: FILES[TATOEBA].sha256}
+    assert answer.out.count(f"{TATOEBA}  sha256 {FILES[TATOEBA].sha256}") == 2
+
+
+def test_figures_are_those_of_the_functions(folder, glassbox, tmp_path):
+    """As printed, as written, and as computed here."""
+    file = tmp_path / "figures.json"
+    answer = glassbox("evaluate", folder, "--to", "fr", "--beams", "1,3", "--json", file)
+    (written,) = json.loads(file.read_text(encoding="utf-8"))["directions"]
+    assert [way["n_beams"] for way in written["decoding"]] == [1, 3]
+    translator = Translator.from_pretrained(folder)
+    test = corpora.parallel_test("tatoeba", "test", "en", "fr")
+    for way, name in zip(written["decoding"], ("greedy", "3 beams"), strict=True):
+        found = translator.translate(test.sources, "fr", n_beams=way["n_beams"])
+        scores = score_translations(found, test.references)
+        assert {field: way[field] for field in scores._fields} == scores._asdict()
+        assert scores.bleu > 90  # learned by heart
+        assert table(answer.out)[name][:2] == [round(scores.bleu, 2), round(scores.chrf, 2)]
+        assert f"BLEU: {scores.bleu_signature}\n" in answer.out
+        assert f"chrF: {scores.chrf_signature}\n" in answer.out
+        assert "nrefs:var" in scores.bleu_signature
+    sources, targets = zip(*test.pairs, strict=True)
+    likelihood = evaluate_translator(translator, sources, targets, "fr")
+    for name in ("loss", "perplexity", "bits_per_byte", "n_tokens", "n_bytes"):
+        assert written[name] == pytest.approx(getattr(likelihood, name))
+    assert (
+        f"perplexity {likelihood.perplexity:.3f} ({likelihood.loss:.4f} nats per token), "
+        f"{likelihood.bits_per_byte:.4f} bits per byte: 32 references, {likelihood.n_tokens:,} "
+        f"tokens with the one that ends each, {likelihood.n_bytes:,} bytes"
+    ) in answer.out
+
+
+def test_multi30k_is_measured_as_published_too(german, glassbox, tmp_path, monkeypatch):
+    """By the rules of the language that is written: German ones split the apostrophe otherwise."""
+    found = ["two dogs do not play.", "a man doesn't read here.", "two well-known dogs play."]
+    monkeypatch.setattr(Translator, "translate", lambda self, *arguments, **options: found)
+    file = tmp_path / "figures.json"
+    answer = glassbox("evaluate", german, "--beams", "2", "--json", file)
+    assert (answer.status, answer.err) == (0, "")
+    (written,) = json.loads(file.read_text(encoding="utf-8"))["directions"]
+    (way,) = written["decoding"]
+    test = corpora.parallel_test("multi30k", "test", "de", "en")
+    assert way["spacy_bleu"] == spacy_bleu(found, test.references).score > 10
+    assert way["moses_bleu"] == moses_bleu(found, test.references, "en").score > 10
+    assert way["spacy_bleu"] != spacy_bleu(found, test.references, "de").score
+    assert way["moses_bleu"] != moses_bleu(found, test.references, "de").score
+    assert table(answer.out)["2 beams"][2:4] == [
+        round(way["spacy_bleu"], 2),
+        round(way["moses_bleu"], 2),
+    ]
+    scores = score_translations(found, test.references, lowercase=True)
+    assert way["bleu_signature"] == scores.bleu_signature
+    assert "|case:lc|" in scores.chrf_signature
+    assert way["chrf"] == scores.chrf
+    assert "multi30k, test_2016, de to en: 3 sentences with one reference each" in answer.out
+    assert re.search(r"^ +BLEU +chrF +spaCy +Moses +seconds$", answer.out, re.MULTILINE)
+    assert written["files"].keys() == {
+        "multi30k/test_2016_flickr.de.gz",
+        "multi30k/test_2016_flickr.en.gz",
+    }
+
+
+def test_a_language_model_is_measured_on_shakespeare(plays, glassbox, tmp_path):
+    file = tmp_path / "figures.json"
+    answer = glassbox("evaluate", plays, "--limit", "500", "--json", file)
+    assert (answer.status, answer.err) == (0, "")
+    (written,) = json.loads(file.read_text(encoding="utf-8"))["texts"]
+    loaded, text = load_model(plays), tiny_shakespeare("valid")[:500]
+    assert isinstance(loaded, CharacterModel)
+    ids = loaded.encode(text)
+    for window, stride in zip(written["windows"], (8, 4), strict=True):
+        likelihood = evaluate_language_model(loaded.model, ids, 499, stride=stride)
+        assert window["loss"] == pytest.approx(likelihood.loss, rel=1e-6)
+        assert (window["n_tokens"], window["n_bytes"]) == (499, 499)
+        figures = likelihood.loss, likelihood.perplexity, likelihood.bits_per_byte
+        printed = table(answer.out)[f"windows of 8, every {stride}"]
+        assert printed == pytest.approx(figures, abs=1e-4)
+    estimate = estimate_loss(loaded.model, ids, generator=torch.Generator().manual_seed(0))
+    assert written["estimate"] == pytest.approx(estimate._asdict())
+    assert f"{estimate.loss:.4f}        ± {estimate.standard_error:.4f}" in answer.out
+    assert "shakespeare, valid: 500 characters" in answer.out
+    assert FILES["tinyshakespeare/input.txt"].sha256 in answer.out
+
+
+def test_a_limit_takes_the_first_and_a_language_takes_its_direction(folder, glassbox):
+    out = glassbox("evaluate", folder, "--from", "fr", "--limit", "2", "--beams", "1").out
+    assert "fr to en: 2 sentences with 1 to 2 references each" in out
+    assert "en to fr" not in out
+    assert {*table(out)} == {"greedy"}
+
+
+def test_the_corpus_can_be_said(folder, glassbox):
+    """French is in both; Tatoeba comes first."""
+    asked = ["evaluate", folder, "--to", "en", "--limit", "1", "--beams", "1"]
+    assert "\ntatoeba, test, " in glassbox(*asked).out
+    out = glassbox(*asked, "--data", "multi30k", "--split", "test_2018").out
+    assert "\nmulti30k, test_2018, fr to en: 1 sentences" in out
+
+
+REFUSED = {
+    "folder": [
+        (["--data", "shakespeare"], "shakespeare is a text; a translator needs translations"),
+        (["--from", "de"], "nothing to measure from de to any other: "),
+        (["--to", "de"], "translates en to fr, fr to en; tatoeba is in en, fr; multi30k is in"),
+        (["--limit", "0"], "--limit 0: expected at least 1"),
+        (["--batch-size", "-1"], "--batch-size -1: expected at least 1"),
+        (["--device", "abacus"], "--device abacus: expected cpu"),
+        (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
+    ],
+    "german": [
+        (["--data", "tatoeba"], "translates de to en; tatoeba is in en, fr"),
+    ],
+    "plays": [
+        (["--data", "tatoeba"], "--data tatoeba needs a translator, not a language model"),
+        (["--to", "en"], "--to en: "),
+        (["--from", "en"], "--from en: "),
+        (["--split", "test"], "'test'"),
+        (["--limit", "1"], "a text of 1 tokens: expected 2"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "says"),
+    [(model, *case) for model, cases in REFUSED.items() for case in cases],
+)
+def test_what_does_not_go_together_is_told_in_a_line(model, arguments, says, request, glassbox):
+    answer = glassbox("evaluate", request.getfixturevalue(model), *arguments)
+    assert answer.status == 2
+    assert answer.err.startswith("glassbox: ")
+    assert says in answer.err
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("beams", ["0", "1,0", "-1", "", "five", "1,,5", "1.5"])
+def test_beams_are_whole_numbers(beams, folder, glassbox):
+    answer = glassbox("evaluate", folder, f"--beams={beams}")
+    assert answer.status == 2
+    assert f"{beams!r}: expected whole numbers from 1 on with commas between" in answer.err
+
+
+def test_a_model_that_is_not_there_is_named(glassbox):
+    answer = glassbox("evaluate", "no-such-model")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("glassbox: no model 'no-such-model', there is no such folder")
+
+
+@pytest.mark.parametrize("library", ["sacrebleu", "spacy", "sacremoses"])
+def test_a_missing_library_is_told_before_anything_is_translated(
+    library, german, glassbox, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr(Translator, "translate", None)
+    answer = glassbox("evaluate", german)
+    assert answer.status == 2
+    assert f"glassbox evaluate needs {library}, which is not installed" in answer.err
+    assert "pip install 'glassbox[train]'" in answer.err
+
+
+def test_tatoeba_needs_no_tokenizer_of_words(folder, glassbox, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    assert glassbox("evaluate", folder, "--limit", "1", "--beams", "1").status == 0
+
+
+def test_figures_are_written_whole_or_not_at_all(folder, glassbox, tmp_path, monkeypatch):
+    file = tmp_path / "figures.json"
+    file.write_text("before")
+
+    def fail(*arguments, **options):
+        raise ValueError("interrupted")
+
+    monkeypatch.setattr("glassbox.evaluation.evaluate_translator", fail)
+    assert glassbox("evaluate", folder, "--limit", "1", "--json", file).status == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
+    assert file.read_text() == "before"

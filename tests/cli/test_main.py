@@ -1,0 +1,141 @@
+"""The command line as a whole: what it offers, how it refuses, how it ends."""
+
+import os
+import re
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import glassbox as package
+from glassbox import cli
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Return a function that puts another `run` in the place of `glassbox bench`'s."""
+
+    def command(run: Any) -> list[str]:
+        imported: list[str] = []
+        module = ModuleType("glassbox.cli.bench")
+        module.__dict__.update(add_arguments=lambda parser: parser.add_argument("--x"), run=run)
+
+        def import_module(name: str) -> ModuleType:
+            imported.append(name)
+            return module
+
+        monkeypatch.setattr(cli, "import_module", import_module)
+        return imported
+
+    return command
+
+
+def raising(error):
+    def run(_):
+        raise error
+
+    return run
+
+
+def test_help_lists_every_command_with_what_it_does(glassbox):
+    answer = glassbox("--help")
+    assert answer.status == 0
+    said = re.sub(r"\s+", " ", answer.out)
+    for name, purpose in cli.COMMANDS.items():
+        assert f"{name} {purpose}" in said
+    assert answer.err == ""
+
+
+def test_the_version_is_the_package_s(glassbox):
+    assert glassbox("--version").out == f"glassbox {package.__version__}\n"
+
+
+def test_only_the_command_that_is_asked_for_is_imported(glassbox, command):
+    imported = command(lambda arguments: int(arguments.x or 0))
+    assert glassbox("--help").status == 0
+    assert imported == []
+    assert glassbox("bench").status == 0
+    assert glassbox("bench", "--x", "7").status == 7
+    assert imported == ["glassbox.cli.bench"] * 2
+
+
+def test_commands_describe_themselves_without_what_they_compute_with():
+    """Help is there at once, so neither models nor libraries of measures are read for it."""
+    code = (
+        "import sys; from glassbox.cli import COMMANDS, main\n"
+        "for name in COMMANDS:\n"
+        "    try: main([name, '--help'])\n"
+        "    except SystemExit as end: assert end.code == 0\n"
+        "heavy = {'glassbox.translation', 'glassbox.evaluation', 'glassbox.training', 'sacrebleu',"
+        "'matplotlib', 'transformers'}; sys.exit(sorted(heavy & {*sys.modules}) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in cli.COMMANDS:
+        assert f"usage: glassbox {name}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["translat"], "invalid choice: 'translat'"),
+        (["bench", "--second", "x"], "invalid float value: 'x'"),
+        (["bench", "--colour"], "unrecognized arguments: --colour"),
+    ],
+)
+def test_what_is_not_understood_is_said_with_status_2(arguments, says, glassbox):
+    answer = glassbox(*arguments)
+    assert answer.status == 2
+    assert says in answer.err
+    assert answer.out == ""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("d_model=10 does not divide"),
+        FileNotFoundError("no folder 'x'"),
+        ConnectionError("cannot be fetched"),
+        PermissionError(13, "Permission denied", "x"),
+    ],
+)
+def test_what_a_user_can_mend_is_said_in_a_line(error, glassbox, command):
+    command(raising(error))
+    answer = glassbox("bench")
+    assert (answer.status, answer.out, answer.err) == (2, "", f"glassbox: {error}\n")
+
+
+def test_the_notes_of_an_error_are_said_too(glassbox, command):
+    error = ValueError("altered")
+    error.add_note("Delete it.")
+    command(raising(error))
+    assert glassbox("bench").err == "glassbox: altered\nglassbox: Delete it.\n"
+
+
+@pytest.mark.parametrize("error", [TypeError("ours"), RuntimeError("ours"), KeyError("ours")])
+def test_a_mistake_of_ours_keeps_its_traceback(error, glassbox, command):
+    command(raising(error))
+    with pytest.raises(type(error)):
+        glassbox("bench")
+
+
+def test_an_interrupt_ends_with_130_and_no_word(glassbox, command):
+    command(raising(KeyboardInterrupt()))
+    answer = glassbox("bench")
+    assert (answer.status, answer.out, answer.err) == (130, "", "")
+
+
+def test_a_script_of_that_name_is_installed():
+    """The environment of the tests may have it elsewhere: what is declared is what counts."""
+    import tomllib
+    from pathlib import Path
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["scripts"] == {"glassbox": "glassbox.cli:main"}
+    patterns = project["tool"]["setuptools"]["package-data"]["*"]
+    for name in ("vocab.json", "merges.txt", "model.safetensors", "CARD.md"):
+        assert any(name.endswith(pattern.lstrip("*")) for pattern in patterns), name
+    assert os.fspath(Path(cli.__file__).parent).endswith("glassbox/cli")

@@ -1,0 +1,194 @@
+"""``glassbox train`` says where the model is, goes on where it stopped, and fails in one line."""
+
+import io
+import re
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from glassbox.training import Loss, checkpoints
+from glassbox.training.tasks import TASKS
+from tests.cli.conftest import Command
+from tests.training.toy import Interrupted, Toy, ToyConfig, spoil
+
+RUN = """
+[toy]
+
+[training]
+steps = 6
+validate_every = 3
+checkpoint_every = 2
+schedule.kind = "constant"
+schedule.warmup = 0
+"""
+
+
+@pytest.fixture
+def tasks(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The tasks that there are: the toy alone."""
+    tasks: dict[str, Any] = {"toy": (Toy, ToyConfig)}
+    monkeypatch.setattr("glassbox.training.runs.TASKS", tasks)
+    return tasks
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: dict[str, Any]) -> str:
+    """A run's file in a folder of its own, named from where we are."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "run.toml").write_text(RUN)
+    return "mine/run.toml"
+
+
+def interrupted(step: int, event: Callable[..., Any]) -> tuple[Any, Any]:
+    return (lambda config, seed: Interrupted(step, event, seed)), ToyConfig
+
+
+def test_it_trains_into_a_folder_named_like_the_one_of_the_run(glassbox: Command, run: str) -> None:
+    answer = glassbox("train", run, "--device", "cpu")
+    assert answer.out == f"The model is in {Path('runs/mine/model')}.\n"
+    assert (answer.status, answer.err) == (0, "")  # no bar, where nobody looks at a terminal
+    assert {path.name for path in Path("runs/mine").iterdir()} == {
+        "checkpoints",
+        "metrics.jsonl",
+        "model",
+    }
+
+
+def test_a_run_in_the_folder_where_we_are_has_its_name(
+    glassbox: Command, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("mine")
+    assert "runs/mine/model" in glassbox("train", "run.toml").out.replace("\\", "/")
+
+
+def test_folder_entries_and_tensorboard_can_be_chosen(glassbox: Command, run: str) -> None:
+    options = ["--folder", "there/deep", "--set", "training.steps=3", "--set", "toy.width=6"]
+    answer = glassbox("train", run, *options, "--tensorboard")
+    assert answer.out == f"The model is in {Path('there/deep/model')}.\n"
+    assert [path.name for path in checkpoints(Path("there/deep/checkpoints"))] == [
+        "step-00000002",
+        "step-00000003",
+    ]
+    assert load_file("there/deep/model/model.safetensors")["out.weight"].shape == (40, 6)
+    assert any(Path("there/deep/tensorboard").iterdir())
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_tokens_per_second_and_the_time_left(
+    glassbox: Command, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    glassbox("train", run)
+    last = terminal.getvalue().split("\r")[-1]
+    assert re.search(r"100%\|.*\| step 6 of 6, loss \d\.\d{3}, [\d,]+ tokens/s, 00:00 left", last)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_it_says_so_and_the_same_command_goes_on(
+    glassbox: Command, run: str, tasks: dict[str, Any], number: int
+) -> None:
+    glassbox("train", run, "--folder", "whole")
+
+    def ask(loss: Loss) -> Loss:
+        signal.raise_signal(number)
+        return loss
+
+    toy, tasks["toy"] = tasks["toy"], interrupted(3, ask)
+    answer = glassbox("train", run)
+    kept = Path("runs/mine/checkpoints")
+    assert answer.out == f"Stopped. The same command goes on from {kept}.\n"
+    assert (answer.status, answer.err) == (130, "")
+    assert checkpoints(kept)[-1].name == "step-00000003"
+    tasks["toy"] = toy
+    assert glassbox("train", run).status == 0
+    whole = load_file("whole/model/model.safetensors")
+    for name, weight in load_file("runs/mine/model/model.safetensors").items():
+        assert torch.equal(weight, whole[name]), name
+
+
+def test_a_second_ctrl_c_ends_it_at_once(
+    glassbox: Command, run: str, tasks: dict[str, Any]
+) -> None:
+    def twice(loss: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    tasks["toy"] = interrupted(3, twice)
+    answer = glassbox("train", run)
+    assert (answer.status, answer.out, answer.err) == (130, "", "")
+    assert checkpoints(Path("runs/mine/checkpoints"))[-1].name == "step-00000002"
+
+
+def test_a_loss_that_is_no_number_is_told_in_one_line(
+    glassbox: Command, run: str, tasks: dict[str, Any]
+) -> None:
+    tasks["toy"] = interrupted(5, spoil)
+    answer = glassbox("train", run)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("glassbox: step 5: the loss is nan")
+    assert (
+        "step-00000004; a lower rate, a longer warm-up or a smaller clip may help\n" in answer.err
+    )
+    assert answer.err.count("\n") == 1
+
+
+def test_a_damaged_checkpoint_is_told_in_one_line(glassbox: Command, run: str) -> None:
+    glassbox("train", run)
+    path = Path("runs/mine/checkpoints/step-00000006")
+    (path / "optimizer.safetensors").write_bytes(b"")
+    answer = glassbox("train", run)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"glassbox: {path} cannot be read: optimizer.safetensors has sha")
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["missing.toml"], "No such file or directory: 'missing.toml'"),
+        (
+            ["mine/run.toml", "--set", "training.step=5"],
+            "[training] has no entry 'step'; there are",
+        ),
+        (["mine/run.toml", "--set", "training.steps"], "expected TABLE.NAME=VALUE"),
+        (["mine/run.toml", "--device", "tpux"], "--device tpux: expected cpu, or what is here"),
+        (["mine/run.toml", "--folder", "mine/run.toml"], "File exists: 'mine/run.toml'"),
+        (["mine/run.toml", "--folder", "mine/run.toml/x"], "Not a directory: 'mine/run.toml/x'"),
+    ],
+)
+def test_what_can_be_mended_is_told_in_one_line_before_anything_is_read(
+    glassbox: Command, run: str, tasks: dict[str, Any], options: list[str], message: str
+) -> None:
+    def build(*_: object) -> None:
+        raise AssertionError("the data have been read")
+
+    tasks["toy"] = (build, ToyConfig)
+    answer = glassbox("train", *options)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("glassbox: ")
+    assert message in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_another_configuration_is_told_in_one_line(glassbox: Command, run: str) -> None:
+    glassbox("train", run)
+    answer = glassbox("train", run, "--set", "training.seed=1")
+    assert answer.status == 2
+    assert "seed was 0 and is 1. Train into another folder" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_the_package_has_its_tasks() -> None:
+    assert TASKS.keys() == {"language_model", "translation"}

@@ -1,0 +1,85 @@
+"""How a model is trained is checked when it is said."""
+
+import math
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from glassbox.training import Schedule, TrainingConfig
+from glassbox.training.config import FREE, GROWS, defining
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"steps": 0}, "steps=0: must be at least 1"),
+        ({"validate_every": 0}, "validate_every=0: must be at least 1"),
+        ({"checkpoint_every": -5}, "checkpoint_every=-5: must be at least 1"),
+        ({"average": 0}, "average=0: must be at least 1"),
+        ({"eps": 0.0}, "eps=0.0: must be more than 0"),
+        ({"eps": math.nan}, "eps=nan: must be more than 0"),
+        ({"clip": 0.0}, "clip=0.0: must be more than 0"),
+        ({"clip": -1.0}, "clip=-1.0: must be more than 0"),
+        ({"betas": (0.9, 1.0)}, r"betas=\(0.9, 1.0\): expected two numbers from 0 to below 1"),
+        ({"betas": (0.9,)}, r"betas=\(0.9,\): expected two numbers"),
+        ({"betas": (math.nan, 0.9)}, "betas=.*: expected two numbers"),
+        ({"weight_decay": -0.1}, "weight_decay=-0.1: must not be negative"),
+        ({"weight_decay": math.nan}, "weight_decay=nan: must not be negative"),
+        ({"seed": -1}, "seed=-1: expected 0 to 4294967295"),
+        ({"seed": 2**32}, "seed=4294967296: expected 0 to 4294967295"),
+        ({"precision": "float16"}, "precision='float16' is not known.*bfloat16.*float32"),
+        ({"sharding": "half"}, "sharding='half' is not known.*full.*none"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_reader")
+def test_numbers_out_of_range_and_unknown_kinds_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(TrainingConfig(), **changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"clip": None},
+        {"clip": math.inf},
+        {"weight_decay": 0.0},
+        {"betas": (0.0, 0.0)},
+        {"seed": 0},
+        {"seed": 2**32 - 1},
+        {"steps": 1, "average": 1, "checkpoint_every": 1, "validate_every": 1},
+    ],
+)
+def test_the_ends_of_the_ranges_are_in_them(changes: dict[str, Any]) -> None:
+    replace(TrainingConfig(), **changes)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_list_of_betas_as_files_have_it_is_the_same_configuration() -> None:
+    betas: Any = [0.9, 0.98]
+    assert TrainingConfig(betas=betas) == TrainingConfig(betas=(0.9, 0.98))
+
+
+def test_everything_defines_a_run_but_what_changes_no_weight() -> None:
+    names = {field.name for field in fields(TrainingConfig)}
+    assert {"compile", "sharding", "validate_every"} == FREE
+    assert {"steps"} == GROWS
+    assert defining(TrainingConfig()).keys() == names - FREE
+
+
+def test_a_run_is_defined_in_these_words() -> None:
+    """Checkpoints hold them: an entry by another name would leave all of them behind."""
+    assert defining(TrainingConfig(schedule=Schedule("constant", peak=0.5, warmup=0))) == {
+        "schedule": {"kind": "constant", "peak": 0.5, "warmup": 0, "total": None, "floor": 0.0},
+        "steps": 10_000,
+        "betas": (0.9, 0.98),
+        "eps": 1e-9,
+        "weight_decay": 0.0,
+        "clip": 1.0,
+        "precision": "float32",
+        "seed": 0,
+        "checkpoint_every": 500,
+        "average": 1,
+    }

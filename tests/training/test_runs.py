@@ -1,0 +1,217 @@
+"""A file says all about a run, and what it says wrongly is named with the file and the entry."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassbox.training import (
+    LanguageModelTaskConfig,
+    Run,
+    Schedule,
+    TrainingConfig,
+    TranslationConfig,
+    read_run,
+)
+from glassbox.training.tasks import TASKS
+from tests.training.toy import Toy, ToyConfig, weights
+
+RUNS = sorted((Path(__file__).parents[2] / "benchmarks" / "runs").glob("*/run.toml"))
+FILE = """
+[translation]
+directions = [["en", "fr"]]
+plain = 1
+pairs = "more.tsv"
+model = {d_model = 64, n_heads = [4, 2]}
+
+[training]
+steps = 7
+betas = [0, 0.98]
+clip = 2
+weight_decay = 0.5
+
+[training.schedule]
+kind = "cosine"
+peak = 1
+warmup = 2
+total = 7
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.toml"
+    path.write_text(FILE)
+    return path
+
+
+def test_a_run_is_what_its_file_says(file: Path) -> None:
+    assert read_run(file) == Run(
+        "translation",
+        TranslationConfig(
+            directions=(("en", "fr"),),
+            plain=1.0,
+            pairs=str(file.parent / "more.tsv"),  # beside it
+            model={"d_model": 64, "n_heads": [4, 2]},
+        ),
+        TrainingConfig(
+            schedule=Schedule("cosine", peak=1.0, warmup=2, total=7),
+            steps=7,
+            betas=(0.0, 0.98),
+            clip=2.0,
+            weight_decay=0.5,
+        ),
+    )
+
+
+def test_whole_numbers_are_fractions_where_these_are_meant(file: Path) -> None:
+    """So that a checkpoint does not tell 1 from 1.0."""
+    training = read_run(file).training
+    numbers = (training.clip, *training.betas, training.schedule.peak)
+    assert {type(number) for number in numbers} == {float}
+
+
+def test_what_a_file_does_not_say_is_as_the_configurations_have_it(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("[language_model]\n")
+    run = read_run(tmp_path / "run.toml")
+    assert run == Run("language_model", LanguageModelTaskConfig(), TrainingConfig())
+
+
+def test_entries_can_be_changed(file: Path) -> None:
+    changes = [
+        "training.steps = 9",
+        "training.schedule.peak=2e-3",
+        "training.clip=inf",
+        "translation.pairs='other.tsv'",
+        "translation.model.d_model=32",
+    ]
+    run = read_run(file, changes)
+    assert run.training.steps == 9
+    assert run.training.schedule == Schedule("cosine", peak=2e-3, warmup=2, total=7)
+    assert run.training.clip == float("inf")
+    assert run.task_config.pairs == str(file.parent / "other.tsv")
+    assert run.task_config.model == {"d_model": 32, "n_heads": [4, 2]}
+    file.write_text("[language_model]\n")
+    assert read_run(file, changes[:1]).training.steps == 9  # in a table that is not there
+
+
+@pytest.mark.parametrize("path", RUNS, ids=[path.parent.name for path in RUNS])
+def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
+    run = read_run(path)
+    assert run.training.schedule.total == run.training.steps
+    assert run.task in TASKS
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[training\n", "is no TOML: Expected"),
+        (b"\xff\xfe", "is no TOML: .*utf-8"),
+        ("", "has the tables []; expected 'training' and one of ['language_model', 'translation']"),
+        ("[training]\n", "has the tables ['training']; expected 'training' and one of"),
+        ("[language_model]\n[translation]\n", "has the tables ['language_model', 'translation']"),
+        ("[language_model]\n[train]\n", "has the tables ['language_model', 'train']; expected"),
+        ("steps = 5\n[language_model]\n", "has the tables ['language_model', 'steps']; expected"),
+        ("translation = 5\n", "[translation] is 5; expected a table"),
+        ("training = 5\n[language_model]\n", "[training] is 5; expected a table"),
+        ("[language_model]\n[training]\nschedule = 5\n", "[training.schedule] is 5; expected a"),
+        ("[language_model]\nblocklen = 5\n", "[language_model] has no entry 'blocklen'; there are"),
+        ("[language_model]\n[training]\nstep = 5\n", "[training] has no entry 'step'; there are: "),
+        ("[language_model]\n[training.schedule]\nend = 5\n", "[training.schedule] has no entry"),
+    ],
+)
+def test_a_file_that_is_no_run_is_refused_naming_it(
+    file: Path, text: str | bytes, message: str
+) -> None:
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    pattern = message if ".*" in message else re.escape(message)
+    with pytest.raises(ValueError, match=f"{re.escape(str(file))} {pattern}"):
+        read_run(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("training.steps='5'", "[training]: steps='5' is of the wrong type; expected int"),
+        ("training.steps=5.5", "[training]: steps=5.5 is of the wrong type; expected int"),
+        ("training.steps=true", "[training]: steps=True is of the wrong type; expected int"),
+        ("training.compile='no'", "[training]: compile='no' is of the wrong type; expected bool"),
+        ("training.compile=0", "[training]: compile=0 is of the wrong type; expected bool"),
+        ("training.clip='none'", "[training]: clip='none' is of the wrong type; expected float"),
+        ("training.betas=0.9", "[training]: betas=0.9 is of the wrong type; expected tuple[float"),
+        ("training.betas=[0.9]", "[training]: betas=[0.9] is of the wrong type; expected tuple"),
+        ("training.betas=[0, '1']", "[training]: betas='1' is of the wrong type; expected float"),
+        ("training.precision=16", "[training]: precision=16 is of the wrong type; expected str"),
+        ("training.schedule.total=7.5", "[training.schedule]: total=7.5 is of the wrong type; exp"),
+        ("translation.directions=['en']", "[translation]: directions='en' is of the wrong type"),
+        ("translation.directions=[['a']]", "[translation]: directions=['a'] is of the wrong type"),
+        ("translation.pairs=5", "[translation]: pairs=5 is of the wrong type; expected str"),
+        ("translation.model=5", "[translation]: model=5 is of the wrong type; expected dict[str"),
+        ("translation.lowercase=1", "[translation]: lowercase=1 is of the wrong type; expected b"),
+        ("training.steps=0", "[training]: steps=0: must be at least 1"),
+        ("training.precision='half'", "[training]: precision='half' is not known; expected one of"),
+        ("training.schedule.kind='cos'", "[training.schedule]: kind='cos' is not known; expected"),
+        ("training.schedule.total=1", "[training.schedule]: kind='cosine' falls from step warmup"),
+        ("translation.corpus='wmt'", "[translation]: corpus='wmt' is not known; expected one of"),
+        ("translation.plain=2", "[translation]: plain=2.0: a share of the pairs, from 0 to 1"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_reader")
+def test_an_entry_of_a_wrong_type_or_out_of_range_is_refused_naming_it(
+    file: Path, change: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{file} {message}")):
+        read_run(file, [change])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("training.steps", "'training.steps': expected TABLE.NAME=VALUE, such as training.steps=1"),
+        ("steps=5", "'steps=5': expected TABLE.NAME=VALUE, such as training.steps=100"),
+        (
+            "training.precision=bfloat16",
+            "'training.precision=bfloat16': the value is no TOML; text",
+        ),
+        ("training.steps=", "'training.steps=': the value is no TOML; text needs quotes, as in na"),
+        ("training.steps.x=5", "'training.steps.x=5': steps is 7, and no table"),
+    ],
+)
+def test_a_change_that_is_none_is_refused(file: Path, change: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_run(file, [change])
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"missing\.toml"):
+        read_run(tmp_path / "missing.toml")
+
+
+def test_a_run_remembers_what_it_learns_and_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seed is the task's too; another width is another run."""
+    tasks: dict[str, Any] = dict(TASKS)
+    monkeypatch.setitem(tasks, "toy", (Toy, ToyConfig))
+    monkeypatch.setattr("glassbox.training.runs.TASKS", tasks)
+    file = tmp_path / "run.toml"
+    file.write_text("[toy]\nwidth = 6\n[training]\nsteps = 2\nseed = 5\n")
+    seeds = []
+
+    class Seeded(Toy):
+        def __init__(self, config: ToyConfig, seed: int) -> None:
+            seeds.append(seed)
+            super().__init__(config, seed)
+
+    tasks["toy"] = (Seeded, ToyConfig)
+    run = read_run(file)
+    assert run.start(tmp_path / "run")
+    assert seeds == [5]
+    assert weights(tmp_path / "run")["out.weight"].shape == (40, 6)
+    with pytest.raises(ValueError, match="width was 6 and is 8"):
+        read_run(file, ["toy.width=8"]).start(tmp_path / "run")
+    tasks["other"] = tasks["toy"]
+    file.write_text(file.read_text().replace("[toy]", "[other]"))
+    with pytest.raises(ValueError, match="task was 'toy' and is 'other'"):
+        read_run(file).start(tmp_path / "run")

@@ -1,0 +1,202 @@
+"""A translator learns from what it should, in the form that it should, and from nothing else."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from glassbox import padding_mask
+from glassbox.training import Processes, TranslationConfig, TranslationTask
+from glassbox.training.tasks import translation
+from glassbox.training.tasks.translation import hurried, read_pairs
+from glassbox.translation import TranslationTokenizer, Translator
+
+TRAIN = [
+    ("I see a dog.", "Je vois un chien."),
+    ("We love the tree.", "Nous aimons l'arbre."),
+    ("You know the old house and the tree.", "Tu connais la vieille maison et l'arbre."),
+    ("I see.", "Je vois."),
+]
+VALID = [("A zebra quivers.", "Un zèbre frémit."), ("I know.", "Je sais.")]
+CONFIG = TranslationConfig(
+    vocab_size=300,
+    tokens=64,
+    smoothing=0.0,
+    model={"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "dropout": 0.0},
+)
+ALONE = Processes(0, 1, torch.device("cpu"))
+
+
+@pytest.fixture(autouse=True)
+def corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus of six pairs in place of the real one."""
+    splits = {"train": TRAIN, "valid": VALID}
+    monkeypatch.setattr(translation, "tatoeba", splits.__getitem__)
+
+
+def texts(task: TranslationTask) -> list[tuple[str, str]]:
+    """Return what a task learns from as text, special tokens shown."""
+    bpe = task.tokenizer.bpe
+    return [(bpe.decode(source), bpe.decode(target)) for source, target in task.examples]
+
+
+def test_each_pair_is_learned_in_both_directions_with_the_language_in_front() -> None:
+    seen = texts(TranslationTask(CONFIG))
+    assert len(seen) == 8
+    assert ("<fr> I see.</s>", "<s> Je vois.</s>") in seen
+    assert ("<en> Je vois.</s>", "<s> I see.</s>") in seen
+
+
+def test_one_direction_is_one_direction() -> None:
+    seen = texts(TranslationTask(replace(CONFIG, directions=(("fr", "en"),))))
+    assert len(seen) == 4
+    assert all(source.startswith("<en>") for source, _ in seen)
+
+
+def test_the_vocabulary_comes_from_the_training_text_alone() -> None:
+    task = TranslationTask(CONFIG)
+    again = TranslationTokenizer.train(
+        {"en": [a for a, _ in TRAIN], "fr": [b for _, b in TRAIN]},
+        CONFIG.vocab_size,
+        directions=CONFIG.directions,
+    )
+    assert task.tokenizer.bpe.merges == again.bpe.merges
+    assert "zebra" not in "".join(map("".join, task.tokenizer.bpe.merges))
+
+
+def test_further_pairs_are_repeated_and_have_no_part_in_the_vocabulary(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text("# ours\n\nzebra zebra zebra\tzèbre zèbre\n", encoding="utf-8")
+    task = TranslationTask(replace(CONFIG, pairs=str(file), repeat=3))
+    counts = Counter(texts(task))
+    assert counts["<fr> zebra zebra zebra</s>", "<s> zèbre zèbre</s>"] == 3
+    assert counts["<en> zèbre zèbre</s>", "<s> zebra zebra zebra</s>"] == 3
+    assert len(task.examples) == 8 + 6
+    assert task.tokenizer.bpe.merges == TranslationTask(CONFIG).tokenizer.bpe.merges
+
+
+def test_all_pairs_come_once_more_in_a_hurry_if_asked() -> None:
+    seen = texts(TranslationTask(replace(CONFIG, plain=1.0)))
+    assert len(seen) == 16
+    assert ("<fr> i see</s>", "<s> je vois</s>") in seen
+
+
+def test_hurried_text_keeps_what_changes_its_meaning() -> None:
+    assert hurried("Is Tom here?") == "is tom here?"
+    assert hurried("Tom is here.") == "tom is here"
+
+
+def test_the_share_in_a_hurry_follows_from_the_seed() -> None:
+    config = replace(CONFIG, plain=0.5)
+    assert texts(TranslationTask(config, 1)) == texts(TranslationTask(config, 1))
+    drawn = {len(TranslationTask(config, seed).examples) for seed in range(8)}
+    assert len(drawn) > 1
+    assert all(8 <= number <= 16 for number in drawn)
+
+
+def test_pairs_that_are_too_long_are_left_out() -> None:
+    lengths = [max(map(len, pair)) for pair in TranslationTask(CONFIG).examples]
+    limit = sorted(lengths)[4]
+    task = TranslationTask(replace(CONFIG, max_len=limit))
+    assert len(task.examples) == sum(length <= limit for length in lengths)
+
+
+def test_padding_changes_neither_loss_nor_gradient() -> None:
+    task = TranslationTask(CONFIG)
+    torch.manual_seed(0)
+    model = task.build().double()
+    examples = list(range(8))
+
+    together = task.loss(model, examples)
+    together.total.backward()
+    gradients = [parameter.grad for parameter in model.parameters()]
+    model.zero_grad()
+    alone = [task.loss(model, [i]) for i in examples]
+    torch.stack([loss.total for loss in alone]).sum().backward()
+
+    torch.testing.assert_close(together.total, sum(loss.total for loss in alone))
+    assert together.count == sum(loss.count for loss in alone) == task.count([examples])
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_each_position_learns_the_next_token_from_the_true_ones_before() -> None:
+    task = TranslationTask(replace(CONFIG, smoothing=0.1))
+    torch.manual_seed(0)
+    model = task.build().double()
+    source, target = task.examples[2]
+    ids = torch.tensor([source])
+    logits = model(ids, torch.tensor([target[:-1]]), padding_mask(ids, 0))
+    labels = torch.tensor(target[1:])
+    loss = task.loss(model, [2])
+    expected = F.cross_entropy(logits[0], labels, reduction="sum", label_smoothing=0.1)
+    torch.testing.assert_close(loss.total, expected)
+    torch.testing.assert_close(loss.nll, F.cross_entropy(logits[0], labels, reduction="sum"))
+    assert target[0] == task.tokenizer.bos_id
+    assert target[-1] == task.tokenizer.eos_id
+
+
+def test_validation_is_the_unsmoothed_mean_over_all_held_out_tokens() -> None:
+    task = TranslationTask(replace(CONFIG, smoothing=0.3, tokens=32))
+    torch.manual_seed(0)
+    model = task.build().eval()
+    losses = [task._loss(model, [pair], 0.0) for pair in task.held_out]
+    nll = sum(loss.nll.item() for loss in losses) / sum(loss.count.item() for loss in losses)
+    with torch.no_grad():
+        measured = task.validate(model, ALONE)
+    assert measured["nll"] == pytest.approx(nll, rel=1e-6)
+    assert measured["perplexity"] == pytest.approx(torch.tensor(nll).exp().item(), rel=1e-5)
+
+
+def test_what_is_saved_translates_as_what_was_trained(tmp_path: Path) -> None:
+    task = TranslationTask(CONFIG)
+    torch.manual_seed(0)
+    model = task.build().eval()
+    task.save(model, tmp_path / "model")
+    read = Translator.from_pretrained(tmp_path / "model")
+    assert read.translate("I see.", "fr", max_new_tokens=5) == Translator(
+        model, task.tokenizer
+    ).translate("I see.", "fr", max_new_tokens=5)
+
+
+def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) -> None:
+    task = TranslationTask(CONFIG)
+    torch.manual_seed(0)
+    model = task.build()
+    task.save(model, tmp_path / "model")
+    further = TranslationTask(
+        replace(CONFIG, start=str(tmp_path / "model"), model={"dropout": 0.3})
+    )
+    built = further.build()
+    assert built.config == replace(model.config, dropout=0.3)
+    for name, tensor in built.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name])
+    assert further.examples == task.examples
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"corpus": "europarl"}, "corpus='europarl'"),
+        ({"directions": ()}, "directions is empty"),
+        ({"plain": 1.5}, "plain=1.5: a share of the pairs, from 0 to 1"),
+        ({"max_len": 0}, "max_len=0: must be at least 1"),
+        ({"repeat": 0}, "repeat=0: must be at least 1"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense_is_refused(
+    changes: dict, message: str, as_a_reader: None
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(CONFIG, **changes)
+
+
+@pytest.mark.parametrize("line", ["only one text", "a\tb\tc", "a\t", "\tb"])
+def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_text(f"one\tun\n{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"pairs.tsv, line 2: .*expected two, in en and fr"):
+        read_pairs(file, [("en", "fr")])
