@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import attention, bert, decoding, growth, machine, training
+from benchmarks import attention, bert, decoding, growth, machine, page, training
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
 
@@ -128,6 +128,7 @@ def main() -> None:
     name = machine.name(about)
     (RESULTS / f"{name}.md").write_text(table(about, results), encoding="utf-8")
     (RESULTS / f"{name}.json").write_text(record(about, results), encoding="utf-8")
+    page.write()
     print(f"\n{table(about, results)}\nWritten to benchmarks/results/{name}.md and .json.")
 
 

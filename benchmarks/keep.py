@@ -1,0 +1,99 @@
+"""Keep a training that is done: its numbers under `benchmarks/runs/`, its card, and its weights.
+
+    python -m benchmarks.keep tatoeba runs/tatoeba
+    python -m benchmarks.keep tatoeba runs/tatoeba --ship tatoeba-en-fr
+
+writes `seed-N/` with the log, the scores and what it cost, the card of all seeds so far, and the
+book's page of results.
+With `--ship` the model goes into the package, in half precision, and its scores are those of what
+is in the package.
+"""
+
+import argparse
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks import card, machine, page
+from glassbox.character_model import CharacterModel
+from glassbox.cli import main as glassbox
+from glassbox.evaluation import load_model
+from glassbox.training import checkpoints, read_metrics
+
+RUNS = Path(__file__).parent / "runs"
+PACKAGED = Path(__file__).parent.parent / "code" / "glassbox" / "pretrained_weights"
+EVERY = 10  # steps for each line of the log that is kept
+#: What is measured, of each corpus.
+SPLITS = {
+    "tatoeba": ["test"],
+    "multi30k": ["test_2016", "test_2017", "test_2018"],
+    "shakespeare": ["valid"],
+}
+
+
+def thinned(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return every tenth step of a log, the first and the last, and all that was validated."""
+    last = entries[-1]["step"]
+    return [
+        entry
+        for entry in entries
+        if entry["split"] != "train" or entry["step"] % EVERY == 0 or entry["step"] in (1, last)
+    ]
+
+
+def cost(folder: Path, parameters: int) -> dict[str, Any]:
+    """Return what a training took, from its last checkpoint, and the machine this is."""
+    state = json.loads((checkpoints(folder / "checkpoints")[-1] / "state.json").read_text())
+    return {
+        **state["progress"],
+        "parameters": parameters,
+        "machine": machine.describe(),
+        "config": state["config"],
+    }
+
+
+def ship(model: Path, name: str) -> Path:
+    """Put a model into the package, in half precision, and return where."""
+    place = PACKAGED / name
+    load_model(model).save_pretrained(place, dtype=torch.float16)
+    return place
+
+
+def keep(name: str, folder: Path, shipped: str | None = None) -> None:
+    """Keep the training `name` that was done in `folder`."""
+    model = ship(folder / "model", shipped) if shipped else folder / "model"
+    loaded = load_model(model)
+    parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
+    spent = cost(folder, parameters)
+    place = RUNS / name / f"seed-{spent['config']['seed']}"
+    place.mkdir(parents=True, exist_ok=True)
+    log = thinned(read_metrics(folder / "metrics.jsonl"))
+    (place / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
+    (place / "training.json").write_text(json.dumps(spent, indent=1) + "\n")
+    options = [] if isinstance(loaded, CharacterModel) else ["--beams", "1,5"]
+    for split in SPLITS[spent["config"]["corpus"]]:
+        report = place / f"scores-{split}.json"
+        glassbox(["evaluate", str(model), "--split", split, *options, "--json", str(report)])
+        scores = json.loads(report.read_text()) | {"model": shipped or name}  # wherever it lay
+        report.write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n")
+    written = card.write(RUNS / name, shipped)
+    if shipped:
+        shutil.copy(written, model / "CARD.md")
+    page.write()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="of the run, a folder of benchmarks/runs")
+    parser.add_argument("folder", type=Path, help="where it was trained")
+    parser.add_argument("--ship", metavar="NAME", help="what the package is to carry it as")
+    arguments = parser.parse_args()
+    keep(arguments.name, arguments.folder, arguments.ship)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The book's page of results: every mark beside what was measured, out of the committed files.
+
+    python -m benchmarks.page
+
+writes `chapters/results.md` from `marks.toml`, `results/` and `runs/`; a test holds the committed
+page to what this makes of them.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.card import figure, table
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "chapters" / "results.md"
+SIGNS = {">=": "at least", "<=": "at most"}
+OPENING = """\
+(results)=
+# Results
+
+What the code of this book has been measured at, beside what it set out to reach and what others
+have published for the same work.
+Every number on this page is taken by `python -m benchmarks.page` from the files in `benchmarks/`,
+and a test compares the two.
+A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
+"""
+
+
+def compose(folder: Path = HERE) -> str:
+    """Return the page that the files in a folder make."""
+    marks = tomllib.loads((folder / "marks.toml").read_text(encoding="utf-8"))
+    parts = [OPENING, "## Learning", *learning(marks["learning"], folder / "runs")]
+    for file in sorted((folder / "results").glob("*.json")):
+        parts += speed(marks["speed"], json.loads(file.read_text()))
+    parts += ["## Held by tests", HELD, held(marks["held"]), "(cards)=\n## Cards", CARDS]
+    for run in sorted(path.parent for path in (folder / "runs").glob("*/CARD.md")):
+        parts.append(f"(card-{run.name})=\n" + demoted((run / "CARD.md").read_text("utf-8")))
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+LEARNING = """\
+Trained by `glassbox.training` on the machine and with the command that each {ref}`card <cards>`
+names.
+Where there are several seeds, the figure is their mean with the standard deviation."""
+SPEED = """\
+`make bench` times this book's code and the reference in turn, in one process, again and again.
+The ratio is that of the medians, ours to theirs, with the quartiles of the ratio within rounds;
+below 1, ours is faster."""
+GROWTH = """\
+The exponent is that of the power law through the costs: 0 is flat, 1 linear, 2 quadratic."""
+HELD = """\
+These marks have no figure here, because `make test` fails when one of them is missed."""
+CARDS = """\
+What each training learned from, how, what it cost, and how good it is."""
+
+
+def learning(marks: Iterable[Mapping[str, Any]], runs: Path) -> Iterator[str]:
+    """Yield the words and the table of what was learned."""
+    yield LEARNING
+    rows = [["work", "published", "mark", "ours", ""]]
+    for mark in marks:
+        values = [look_up(file, mark["figure"][1:]) for file in scores(runs, mark)]
+        aim = f"{SIGNS[mark['sign']]} {mark['mark']:g}" if "mark" in mark else ""
+        places = 2 if any("bleu" in str(step) or step == "chrf" for step in mark["figure"]) else 4
+        rows.append(
+            [
+                mark["work"],
+                mark.get("published", ""),
+                aim,
+                shown(values, places, runs / mark["run"]),
+                verdict(values, mark),
+            ]
+        )
+    yield table(rows, ":--|:--|:--|--:|:--")
+
+
+def scores(runs: Path, mark: Mapping[str, Any]) -> list[Path]:
+    """Return the files that hold a figure, one for each seed."""
+    return sorted((runs / mark["run"]).glob(f"seed-*/scores-{mark['figure'][0]}.json"))
+
+
+def look_up(file: Path, steps: Iterable[str | int]) -> float:
+    """Return the number at the end of a path through a file's content."""
+    found: Any = json.loads(file.read_text())
+    for step in steps:
+        found = found[step]
+    return float(found)
+
+
+def shown(values: list[float], places: int, run: Path) -> str:
+    """Return a figure with its spread, linked to the card of its run."""
+    return f"{{ref}}`{figure(values, places)} <card-{run.name}>`" if values else ""
+
+
+def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
+    """Say whether a mark is met."""
+    if not values:
+        return "not measured"
+    if "mark" not in mark:
+        return ""
+    ours, aim = mean(values), mark["mark"]
+    return "met" if (ours >= aim if mark["sign"] == ">=" else ours <= aim) else "**missed**"
+
+
+def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was timed on one machine."""
+    about, results = dict(measured["machine"]), measured["results"]
+    yield f"## Speed and memory on {about.pop('processor')}"
+    yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
+    rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "mark", ""]]
+    for one in (one for one in results if "ratio" in one):
+        aim = next((aim for start, aim in marks.items() if one["what"].startswith(start)), None)
+        low, high = one["quartiles"]
+        rows.append(
+            [
+                f"{one['what']}, {one['device']}, against {one['against']}",
+                *(f"{one[whose]:.1f}" for whose in ("ours_ms", "theirs_ms")),
+                f"{one['ratio']:.3f} ({low:.2f} to {high:.2f})",
+                "" if aim is None else f"at most {aim:g}",
+                "" if aim is None else "met" if one["ratio"] <= aim else "**missed**",
+            ]
+        )
+    yield table(rows, ":--|--:|--:|--:|:--|:--")
+    yield GROWTH
+    rows = [["work", "lengths", "cost", "exponent"]]
+    for one in (one for one in results if "exponent" in one):
+        costs = ", ".join(f"{cost:.3g}" if cost < 1000 else f"{cost:,.0f}" for cost in one["costs"])
+        rows.append(
+            [
+                f"{one['what']}, {one['device']}",
+                ", ".join(f"{length:,}" for length in one["lengths"]),
+                f"{costs} {one['unit']}",
+                f"{one['exponent']:.2f}",
+            ]
+        )
+    yield table(rows, ":--|:--|:--|--:")
+    for one in (one for one in results if "share" in one):
+        yield (
+            f"In {one['what'].partition(',')[0]} of {one['what'].split(', ')[1]} a token takes "
+            f"{one['token_ms']:.1f} ms; reading all parameters once from memory, below which no "
+            f"program comes, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
+        )
+
+
+def held(marks: Iterable[Mapping[str, str]]) -> str:
+    """Return the table of what tests hold."""
+    rows = [["what", "limit", "held by"]]
+    rows += [[mark["what"], mark["limit"], f"`{mark['test']}`"] for mark in marks]
+    return table(rows, ":--|:--|:--")
+
+
+def demoted(text: str) -> str:
+    """Return a card with its headings two levels down."""
+    return re.sub(r"^(#+) ", r"\1## ", text, flags=re.MULTILINE)
+
+
+def write() -> None:
+    """Write the page."""
+    PAGE.write_text(compose(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
