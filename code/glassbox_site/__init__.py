@@ -5,8 +5,8 @@ inside the page (`drawings`), source in cells as listings (`listings`), folded s
 (`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
 versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
-their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), and no more bytes
-than the pages use (`slim`).
+their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
+widgets (`widgets`), and no more bytes than the pages use (`slim`).
 """
 
 from pathlib import Path
@@ -32,12 +32,13 @@ from glassbox_site import (
     slim,
     times,
     versions,
+    widgets,
 )
 
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
-    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, slim),
+    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets, slim),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 

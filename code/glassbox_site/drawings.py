@@ -68,6 +68,11 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
     return ET.tostring(root, encoding="unicode")
 
 
+def in_a_scroller(svg: str) -> str:
+    """Put a drawing that keeps its size into a box that scrolls where the column is narrower."""
+    return f'<div class="gb-wide" tabindex="0" role="region" aria-label="Drawing">{svg}</div>'
+
+
 def _local(value: str, ids: set[str | None], prefix: str) -> str:
     """Give the ids in an attribute their prefix, where defined and where used."""
     if value in ids:
@@ -97,6 +102,8 @@ class InlineDrawings(SphinxPostTransform):
             source = Path(self.env.srcdir, image["uri"]).read_text(encoding="utf-8")
             width = str(image.get("width", ""))
             svg = inline_svg(source, f"d{count}-", image.get("alt", ""), width)
+            if "wide" in image["classes"]:
+                svg = in_a_scroller(svg)
             image.replace_self(nodes.raw("", svg, format="html"))
 
 

@@ -1,9 +1,14 @@
 """The site's fonts: cut out of packages on the package index to the characters a book needs.
 
+Those of the text stand in the style sheet itself, so that they are there with the first line that
+is drawn: a font that comes later moves the text, or stays away. The one of formulas, as large as
+the others together, is a file of its own.
+
 Source Serif and Source Sans (Adobe) and STIX Two Math are under the SIL Open Font License; their
 licences are served beside them.
 """
 
+from base64 import b64encode
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -24,14 +29,14 @@ MATHEMATICS = "0020-007E,00A0-00B1,00B7,00D7,00F7,0131,0237,02C6-02DD,0300-0308,
 
 FEATURES = ["onum", "lnum", "tnum", "ssty", "dtls", "flac"]  # numerals; parts of formulas
 
-SERIF, SANS = "font_source_serif_pro", "font_source_sans_pro"
+SERIF, SANS, FORMULAS = "font_source_serif_pro", "font_source_sans_pro", "ziamath"
 FONTS = {
     "text.woff2": (SERIF, "files/SourceSerifPro-Regular.ttf", LATIN),
     "text-italic.woff2": (SERIF, "files/SourceSerifPro-It.ttf", LATIN),
     "text-bold.woff2": (SERIF, "files/SourceSerifPro-Semibold.ttf", LATIN),
     "sans.woff2": (SANS, "files/SourceSansPro-Regular.ttf", LATIN),
     "sans-bold.woff2": (SANS, "files/SourceSansPro-Semibold.ttf", LATIN),
-    "mathematics.woff2": ("ziamath", "fonts/STIXTwoMath-Regular.ttf", MATHEMATICS),
+    "mathematics.woff2": (FORMULAS, "fonts/STIXTwoMath-Regular.ttf", MATHEMATICS),
 }
 
 
@@ -69,6 +74,15 @@ def cut(font: Traversable, characters: str, target: Path) -> None:
         subset.save_font(loaded, str(target), options)
 
 
+def put_into(sheet: Path, folder: Path) -> None:
+    """Put the fonts of the text into the style sheet that names their files."""
+    rules = sheet.read_text(encoding="utf-8")
+    for name in (name for name, (package, *_) in FONTS.items() if package != FORMULAS):
+        letters = b64encode((folder / name).read_bytes()).decode()
+        rules = rules.replace(f'"fonts/{name}"', f'"data:font/woff2;base64,{letters}"')
+    sheet.write_text(rules, encoding="utf-8")
+
+
 def notices() -> Iterator[str]:
     """Copyright and licence of each font, as the font itself states them."""
     for package, path, _ in FONTS.values():
@@ -88,6 +102,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
         target = folder / name
         if not target.exists() or target.stat().st_mtime < made_by:
             cut(files(package).joinpath(path), characters, target)
+    put_into(folder.parent / "type.css", folder)
     (folder / "LICENSES.txt").write_text("\n\n".join(notices()), encoding="utf-8")
 
 

@@ -152,6 +152,9 @@ VIEWS: dict[str, Callable[[list[str]], View]] = {
     "compare heads": lambda tokens: compare_heads(
         records(len(tokens)), records(len(tokens), seed=1), tokens, view="head"
     ),
+    "compare models": lambda tokens: compare_heads(
+        records(len(tokens)), records(len(tokens), seed=1), tokens, view="model"
+    ),
 }
 
 

@@ -106,8 +106,8 @@ CASES = {
         r"\(3, 4, 5, 5\) and \(3, 4, 4, 4\).*same tokens",
     ),
     "unknown view": (
-        lambda: compare_heads(GOOD, GOOD, TOKENS, view=cast(Any, "model")),
-        r"view='model'.*'neuron' or 'head'",
+        lambda: compare_heads(GOOD, GOOD, TOKENS, view=cast(Any, "layer")),
+        r"view='layer'.*'neuron', 'head' or 'model'",
     ),
     "map with heads": (
         lambda: attention_map(GOOD[0].weights, TOKENS),

@@ -175,6 +175,32 @@ def test_heads_of_two_models_are_switched_together(show: Show) -> None:
     assert frame.locator("#view-1 line[visibility=visible]").count() == HEADS * len(TOKENS)
 
 
+def test_maps_of_two_models_are_opened_and_closed_together(show: Show) -> None:
+    ours, theirs = records(), records(seed=1)
+    shown = show(compare_heads(ours, theirs, TOKENS, view="model"))
+    frame, page = shown.frame, shown.page
+    one, other = (frame.locator(f"#view-{number}") for number in (0, 1))
+    for chosen, follows, layer, head in ((one, other, 1, 2), (other, one, 2, 0)):
+        chosen.locator(".map").nth(layer * HEADS + head).click()
+        for each in (chosen, follows):
+            opened = each.locator("[aria-expanded=true]")
+            assert opened.get_attribute("aria-label") == f"Layer {layer}, head {head}"
+        largest = abs(ours[layer].weights[0, head] - theirs[layer].weights[0, head]).max()
+        where = f"ayer {layer}, head {head}"
+        said = frame.locator(".readout").text_content() or ""
+        assert said.startswith(f"L{where}: largest difference {largest:.5f}")
+        below = page.locator(".glassbox-difference").text_content()
+        assert below == f"Largest difference in l{where}: {largest:.5f}."
+    one.locator(".detail > g > [role=button]").nth(3).hover()
+    for each in (one, other):
+        lit = each.locator(".attn-line-group")
+        assert lit.evaluate_all("(all) => all.map((e) => +e.style.opacity)") == [0, 0, 0, 1, 0]
+    one.locator(".map").nth(2 * HEADS).click()
+    assert frame.locator("[aria-expanded=true], .detail").count() == 0
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert shown.is_clean()
+
+
 def test_a_click_holds_a_token_while_the_pointer_leaves(show: Show) -> None:
     shown = show(head_view(records(), TOKENS))
     shown.frame.locator("#left text").nth(2).click()

@@ -128,10 +128,11 @@ def test_where_the_page_says_nothing_the_system_decides(show: Show, dark: bool, 
 
 def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
     shown = show(*every_view())
-    head, model, neuron, compare, _ = shown.frames
+    head, model, neuron, compare, _, models = shown.frames
     head.select_option("#layer", "2")
     head.locator("[role=checkbox]").nth(1).click()
     model.locator(".map").nth(5).click()
+    models.locator("#view-1 .map").nth(5).click()
     for frame in (neuron, compare):
         frame.locator("#att_head").first.select_option("3")
         frame.locator(".expand").first.click()
@@ -141,8 +142,9 @@ def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
     assert head.locator("#layer").input_value() == "2"
     off = head.locator("[role=checkbox][aria-checked=false]")
     assert off.get_attribute("aria-label") == "Head 1"
-    opened = model.locator("[aria-expanded=true]")
-    assert opened.get_attribute("aria-label") == "Layer 1, head 1"
+    for place in (model, models.locator("#view-0"), models.locator("#view-1")):
+        opened = place.locator("[aria-expanded=true]")
+        assert opened.get_attribute("aria-label") == "Layer 1, head 1"
     for frame in (neuron, compare):
         assert frame.locator("#att_head").first.input_value() == "3"
         assert frame.locator(".expand").first.get_attribute("aria-expanded") == "true"

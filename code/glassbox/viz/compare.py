@@ -10,7 +10,7 @@ import numpy as np
 
 from glassbox.viz import checks, geometry, views
 from glassbox.viz.maps import AttentionMaps, gather
-from glassbox.viz.static import one_head_table, table_summary
+from glassbox.viz.static import one_head_table, picture_element, table_summary
 from glassbox.viz.view import View, numbers
 
 #: Float32 rounds at 1e-7; what adds up over the layers of another processor stays below 1e-5.
@@ -24,7 +24,7 @@ def compare_heads(
     *,
     layer: int = 0,
     head: int = 0,
-    view: Literal["neuron", "head"] = "neuron",
+    view: Literal["neuron", "head", "model"] = "neuron",
     layers: Sequence[int] | None = None,
     key_tokens: Sequence[str] | None = None,
     names: tuple[str, str] = ("ours", "theirs"),
@@ -33,17 +33,18 @@ def compare_heads(
     """Draw the same head of two models, and say how far apart their weights are.
 
     The two drawings move together: a layer, head or token chosen in one is chosen in the other.
+    Two model views, which are wide, stand one below the other.
     The difference is that of the full-precision weights. Where two arrays agree to a tenth of the
     last digit that is sent for drawing, that digit is sent once for both.
 
     Parameters
     ----------
     ours, theirs : object
-        What :func:`glassbox.viz.neuron_view` or :func:`glassbox.viz.head_view` takes.
+        What :func:`glassbox.viz.neuron_view`, or :func:`glassbox.viz.head_view`, takes.
     tokens, layer, head, layers, key_tokens, title
         As for :func:`glassbox.viz.neuron_view`.
-    view : {"neuron", "head"}
-        Draw queries, keys and weights, or weights alone.
+    view : {"neuron", "head", "model"}
+        Draw queries, keys and weights; weights alone; or the weights of all heads.
     names : pair of str
         What to call the two.
 
@@ -57,8 +58,8 @@ def compare_heads(
     ValueError
         If the two differ in layers, heads or positions, and as the view that is drawn.
     """
-    if view not in ("neuron", "head"):
-        raise ValueError(f"view={view!r}; it can be 'neuron' or 'head'")
+    if view not in ("neuron", "head", "model"):
+        raise ValueError(f"view={view!r}; it can be 'neuron', 'head' or 'model'")
     first, second = (gather(source, vectors=view == "neuron") for source in (ours, theirs))
     _check_alike(first, second)
     left, right = checks.token_texts(first, tokens, key_tokens)
@@ -72,6 +73,7 @@ def compare_heads(
         f"Largest difference between the two, over all {first.n_layers} layers × "
         f"{first.n_heads} heads: {largest}"
     )
+    all_heads = view == "model"
     if view == "neuron":
         drawing = geometry.neuron_drawing(len(left), len(right))
         wide = geometry.neuron_drawing(len(left), len(right), expanded=True)
@@ -81,6 +83,10 @@ def compare_heads(
             "head": head,
             "causal": first.is_causal,
         }
+    elif all_heads:
+        columns = max(first.n_heads, 6)
+        drawing = geometry.model_drawing(len(left), len(right), len(layers), columns)
+        extra = {"heads": list(range(first.n_heads)), "columns": columns}
     else:
         drawing = geometry.head_drawing(len(left), len(right), first.n_heads)
         extra = {"heads": [head]}
@@ -98,17 +104,21 @@ def compare_heads(
         f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
         f"{shown}.</p>"
     ) + "".join(
-        f"<p>{escape(name)}:</p>" + one_head_table(maps, layer, head, left, right)
+        f"<p>{escape(name)}:</p>"
+        + (picture_element(maps.pick(layers).weights, layers, extra["heads"]) if all_heads else "")
+        + one_head_table(maps, layer, head, left, right)
         for name, maps in zip(names, (first, second), strict=True)
     )
     return View(
         text=f"{names[0]} and {names[1]}, "
-        f"{views.extent(left, right, layers, range(first.n_heads))}, first layer {layer}, "
-        f"head {head}",
+        f"{views.extent(left, right, layers, range(first.n_heads))}"
+        + ("" if all_heads else f", first layer {layer}, head {head}"),
         data=data,
         static=static,
-        summary=table_summary(layer, head),
-        heights=views.heights(drawing, panels=2),
+        summary=f"All heads as pictures, layer {layer}, head {head} as a table"
+        if all_heads
+        else table_summary(layer, head),
+        heights=views.heights(drawing, panels=2, stacked=all_heads),
         title=title,
         said=f"{said}.",
     )

@@ -48,7 +48,7 @@ def model_drawing(q_len: int, k_len: int, n_layers: int, n_heads: int) -> Drawin
     n_tokens = max(q_len, k_len)
     thumbnail = n_tokens * 7 * (12 / n_heads) + 10
     height = max(n_layers * thumbnail + 38.0, n_tokens * 18 + 55.0)
-    return Drawing(970.0, round(height, 2), 0.7, controls=False)
+    return Drawing(970.0, round(height, 2), 0.65, controls=False)  # as wide as the text
 
 
 def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing:
@@ -59,13 +59,16 @@ def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing
     return Drawing(415.0, rows + 10.0, 0.74, top=36.0, beside=True)  # no headings above the columns
 
 
-def frame_height(drawing: Drawing, *, panels: int = 1, narrow: bool = False) -> str:
+def frame_height(
+    drawing: Drawing, *, panels: int = 1, narrow: bool = False, stacked: bool = False
+) -> str:
     """Return the CSS length a frame needs, given that its wrapper is a size container.
 
     The drawing is as wide as its column but within its scales, and the height follows. In a narrow
-    column two drawings are stacked, and the numbers stand below a drawing instead of beside it.
+    column, or where they are ``stacked`` anyhow, two drawings stand one below the other; in a
+    narrow one the numbers stand below a drawing instead of beside it.
     """
-    columns = 1 if narrow else panels
+    columns = 1 if narrow or stacked else panels
     rows = panels // columns
     padding = _PADDING + _GAP * (columns - 1)
     smallest, largest = (drawing.height * scale for scale in (drawing.smallest, drawing.largest))

@@ -220,10 +220,12 @@ def model_data(maps: AttentionMaps) -> dict[str, Any]:
     return data
 
 
-def heights(drawing: geometry.Drawing, panels: int = 1) -> tuple[str, str]:
+def heights(
+    drawing: geometry.Drawing, panels: int = 1, *, stacked: bool = False
+) -> tuple[str, str]:
     """Return the heights of the frame in a wide and in a narrow column."""
     return (
-        geometry.frame_height(drawing, panels=panels),
+        geometry.frame_height(drawing, panels=panels, stacked=stacked),
         geometry.frame_height(drawing, panels=panels, narrow=True),
     )
 

@@ -90,10 +90,11 @@ const say = (readout, panel, side, index) => {
 
 const differenceHere = () => {
   const head = shownHead();
-  if (!data.differences) return [];
-  const here = data.differences[state.layer];
+  const layer = data.view === 'model' ? state.open?.[0] : state.layer;
+  if (!data.differences || layer === undefined) return [];
+  const here = data.differences[layer];
   const largest = Math.max(...(head === null ? state.heads.map((each) => here[each]) : [here[head]]));
-  const where = `Layer ${data.layers[state.layer]}, head ${head ?? state.heads.join(', ')}`;
+  const where = `Layer ${data.layers[layer]}, head ${head ?? state.heads.join(', ')}`;
   return [element('span', { class: 'difference' }, `${where}: largest difference ${largest.toFixed(5)}. `)];
 };
 

@@ -13,6 +13,7 @@ const inStep = (act) => {
 };
 
 const tokenText = (panel, side, index) => {
+  if (data.view === 'model') return panel.root.querySelectorAll('.detail > g > [role=button]')[index];
   const part = data.view === 'neuron' ? (state.expanded ? '#expanded ' : '#collapsed ') : '';
   const id = { head: { query: 'left', key: 'right' }, neuron: { query: 'leftText' } }[data.view][side];
   return panel.root.querySelectorAll(`${part}#${id} [role=button]:not(.icon)`)[index];
@@ -59,8 +60,11 @@ const happenings = {
   },
   map(panel, layer, head) {
     const same = state.open?.[0] === layer && state.open?.[1] === head;
-    state.open = same ? null : [layer, head];
+    if (!copying) state.open = same ? null : [layer, head];
     adaptDetail(panel, tell);
+    if (copying) return;
+    const index = layer * data.heads.length + head;
+    inStep(() => others(panel).forEach((other) => fire(other.maps[index], 'click')));
     say(readout);
     followInPage();
   },

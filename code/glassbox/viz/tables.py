@@ -1,0 +1,63 @@
+"""Tables that a cell computes: numbers in the page, compared like any other output."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Table:
+    """A table; a cell displays it, and `print` writes it with spaces.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names of the columns.
+    rows : iterable of sequences
+        What stands in them. Columns whose entries are all numbers are set flush right, and whole
+        numbers get commas between thousands.
+
+    Raises
+    ------
+    ValueError
+        If a row has not one entry per column.
+    """
+
+    def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self.header = [str(name) for name in header]
+        entries = [list(row) for row in rows]
+        for row in entries:
+            if len(row) != len(self.header):
+                raise ValueError(
+                    f"the row {row} has {len(row)} entries for {len(self.header)} columns"
+                )
+        self.numeric = [
+            bool(entries) and all(isinstance(row[place], int | float) for row in entries)
+            for place in range(len(self.header))
+        ]
+        self.rows = [[_text(entry) for entry in row] for row in entries]
+
+    def __repr__(self) -> str:
+        lines = [self.header, *self.rows]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(self.header))]
+        return "\n".join(
+            "  ".join(
+                entry.rjust(width) if numeric else entry.ljust(width)
+                for entry, width, numeric in zip(line, widths, self.numeric, strict=True)
+            ).rstrip()
+            for line in lines
+        )
+
+    def _repr_markdown_(self) -> str:
+        rule = ["--:" if numeric else ":--" for numeric in self.numeric]
+        head, *rows = ([_escaped(entry) for entry in line] for line in (self.header, *self.rows))
+        return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
+
+
+def _text(entry: Any) -> str:
+    return f"{entry:,}" if isinstance(entry, int) and not isinstance(entry, bool) else str(entry)
+
+
+def _escaped(entry: str) -> str:
+    """Return Markdown that shows ``entry`` as it is: no tag, no emphasis, no column of its own."""
+    entry = entry.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
+    return re.sub(r"([\\|*`$])", r"\\\1", entry)

@@ -1,0 +1,43 @@
+"""Tables hold what they are given, in a page and in a terminal."""
+
+import pytest
+
+from glassbox.viz import Table
+
+
+def test_in_a_terminal_columns_stand_under_one_another_and_numbers_flush_right():
+    table = Table(["station", "numbers"], [("memory", 3584), ("logits", 36)])
+    assert repr(table) == "station  numbers\nmemory     3,584\nlogits        36"
+
+
+def test_in_a_page_it_is_a_table_of_markdown():
+    table = Table(["station", "numbers"], [("memory", 3584)])
+    assert table._repr_markdown_() == "| station | numbers |\n| :-- | --: |\n| memory | 3,584 |"
+
+
+def test_a_column_with_a_word_is_not_one_of_numbers():
+    assert Table(["n"], [(1,), ("many",)]).numeric == [False]
+    assert Table(["n"], []).numeric == [False]
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ("<s>", "&lt;s>"),
+        ("a|b", r"a\|b"),
+        ("a\nb", "a b"),
+        ("*a*", r"\*a\*"),
+        ("`a`", r"\`a\`"),
+        ("$a$", r"\$a\$"),
+        ("a\\b", r"a\\b"),
+        ("&amp;", "&amp;amp;"),
+        ("[CLS] ##s d_model", "[CLS] ##s d_model"),
+    ],
+)
+def test_an_entry_is_shown_as_it_is_whatever_it_looks_like(entry, shown):
+    assert Table(["token"], [(entry,)])._repr_markdown_().splitlines()[-1] == f"| {shown} |"
+
+
+def test_a_row_that_does_not_fit_is_refused_with_both_numbers():
+    with pytest.raises(ValueError, match="has 1 entries for 2 columns"):
+        Table(["a", "b"], [(1,)])

@@ -1,0 +1,97 @@
+"""Widgets of every kind, and pages that hold them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassbox.widgets import (
+    Row,
+    Widget,
+    assets,
+    attention_playground,
+    positional_encoding,
+    softmax_temperature,
+    stepper,
+)
+from tests.conftest import Open, Visit
+
+WORDS = ["time", "flies", "arrow"]
+QUERY = [[0.0, 3.0], [3.0, 0.0], [0.0, 3.0]]
+KEY = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+VALUE = [[1.0, 0.5], [-2.0, 1.25], [0.0, -1.0]]
+SCORES = [2.1, 1.0, 0.25, -1.0]
+
+
+def playground(words: list[str] = WORDS, **options: Any) -> Widget:
+    return attention_playground(words, QUERY, KEY, VALUE, **options)
+
+
+def merges(words: list[str] = WORDS) -> Widget:
+    start = [Row([("t", "faint"), *words[1:]], "5 times"), words]
+    pair = [[(words[0], "active", 17), (words[1], "active", -0.5)], [(words[2], "query", "id 7")]]
+    return stepper([("Letters.", start), ("A pair.", pair), ("A token.", [[("ug", "new")]])])
+
+
+WIDGETS: dict[str, Callable[[list[str]], Widget]] = {
+    "softmax_temperature": lambda words: softmax_temperature([*SCORES[:3]], words),
+    "attention_playground": playground,
+    "positional_encoding": lambda words: positional_encoding(16, 32, position=3, shift=2),
+    "stepper": merges,
+}
+
+
+def every_widget(words: list[str] = WORDS) -> list[Widget]:
+    return [make(words) for make in WIDGETS.values()]
+
+
+#: The site's own pages, the few lines of them that matter here; a page of JupyterLab.
+SITE = (
+    '<link rel="stylesheet" href="palette.css"><link rel="stylesheet" href="glassbox/widgets.css">'
+    '<script defer src="glassbox/widgets.js"></script>'
+)
+LAB = '<script id="jupyter-config-data" type="application/json">{"baseUrl": "/"}</script>'
+PAGE = """<!DOCTYPE html>
+<html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>Widgets</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+{head}<style>html {{ color-scheme: {theme}; }}
+body {{ margin: 16px auto; max-width: 720px; background: var(--gb-paper, Canvas); }}</style></head>
+<body {body}><main><h1>Widgets</h1>{content}</main></body></html>"""
+
+Show = Callable[..., Visit]
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is served as long as tests run, with what the site serves."""
+    folder = tmp_path_factory.mktemp("pages")
+    for place in ("glassbox", "static/glassbox"):
+        assets.write(folder / place)
+    palette = Path(__file__).parents[2] / "code/glassbox_site/static/palette.css"
+    (folder / "palette.css").write_bytes(palette.read_bytes())
+    return folder
+
+
+@pytest.fixture
+def show(
+    pages: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
+) -> Show:
+    """Return a function that puts widgets on a page and opens it."""
+
+    def show(
+        *widgets: Widget,
+        mode: str = "linked",
+        head: str = SITE,
+        body: str = "",
+        dark: bool = False,
+        **options: Any,
+    ) -> Visit:
+        monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", mode)
+        content = "\n".join(widget.html() for widget in widgets)
+        theme = "dark" if dark else "light"
+        html = PAGE.format(theme=theme, head=head, body=body, content=content)
+        (pages / "page.html").write_text(html, encoding="utf-8")
+        return visit(f"{serve(pages)}page.html", dark=dark, **options)
+
+    return show

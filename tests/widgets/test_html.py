@@ -1,0 +1,201 @@
+"""What a widget puts into a notebook: whole without a script, the same every time."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+import torch
+
+from glassbox import scaled_dot_product_attention
+from glassbox.positional import sinusoidal_encoding
+from glassbox.widgets import assets, positional_encoding, softmax_temperature, stepper
+from glassbox.widgets.parts import at, fixed
+from tests.viz.conftest import HOSTILE
+from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, playground
+from tools.same_output import same
+
+each = pytest.mark.parametrize("make", WIDGETS.values(), ids=WIDGETS)
+
+
+@pytest.fixture(autouse=True)
+def _linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", "linked")
+
+
+class Tags(HTMLParser):
+    """Collects what a browser would make of the output."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag != "input":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def cells(html: str, part: str) -> list[str]:
+    """The texts of the cells of one part."""
+    return re.findall(rf'<td data-part="{part}"[^>]*>([^<]*)</td>', html)
+
+
+@each
+def test_the_same_numbers_give_the_same_bytes(make: Any) -> None:
+    assert make(WORDS).html() == make(WORDS).html()
+
+
+@each
+def test_a_notebook_gets_html_and_text(make: Any) -> None:
+    bundle = make(WORDS)._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert "object at 0x" not in bundle["text/plain"]
+    assert bundle["text/plain"] == repr(make(WORDS))
+
+
+@each
+def test_html_is_well_formed_without_ids_and_without_other_hosts(make: Any) -> None:
+    html = make(WORDS).html()
+    tags = Tags(html)
+    assert not tags.open
+    assert not [attrs for _, attrs in tags.found if "id" in attrs]
+    assert "//" not in re.sub(r"//[^\n]*\n", "", html)
+
+
+@each
+def test_hostile_words_stay_text(make: Any) -> None:
+    words = list(HOSTILE)
+    for start in range(0, len(words) - 2, 3):
+        tags = Tags(make(words[start : start + 3]).html())
+        kept = Tags(make(WORDS).html())
+        assert [tag for tag, _ in tags.found] == [tag for tag, _ in kept.found]
+        attributes = {name for _, attrs in tags.found for name in attrs}
+        assert not [name for name in attributes if name.startswith("on")]
+        if make is not WIDGETS["positional_encoding"]:
+            for word in words[start : start + 3]:
+                assert HOSTILE[word] in tags.text
+
+
+@each
+def test_controls_wait_for_their_script(make: Any) -> None:
+    """Each is disabled, itself or with its set of fields, and what has no other use is hidden."""
+    html = make(WORDS).html()
+    for control in re.findall(r"<(?:input type=.range|button type=.button)[^>]*>", html):
+        assert " disabled" in control or "reset" in control
+    html = re.sub(r"<fieldset disabled>.*?</fieldset>", "", html, flags=re.DOTALL)
+    html = re.sub(r'<div class="gb-controls" hidden>.*', "", html, count=1, flags=re.DOTALL)
+    assert not re.findall(r"<(?:input|button)\b", html)
+
+
+@each
+def test_a_committed_output_carries_no_script_but_the_call_for_it(make: Any) -> None:
+    html = make(WORDS).html()
+    assert "define(" not in html
+    assert "<style>" not in html
+    assert len(html) < 16_000
+
+
+def test_an_output_of_its_own_carries_its_script_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", "inline")
+    html = stepper([("A word.", [["word"]])]).html()
+    assert "define('stepper'" in html
+    assert "define('softmax_temperature'" not in html
+    assert "http" not in html
+    assert len(html) < 30_000
+
+
+def test_an_unknown_way_to_find_scripts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", "cdn")
+    with pytest.raises(ValueError, match=r"GLASSBOX_VIEW_SCRIPTS is 'cdn'.*'inline'.*'linked'"):
+        playground().html()
+
+
+def test_every_kind_has_a_script_that_defines_it() -> None:
+    assert assets.kinds() == sorted(WIDGETS)
+    for kind in assets.kinds():
+        assert f"define('{kind}'" in assets.page_file(f"{kind}.js")
+
+
+def test_script_and_style_of_all_widgets_are_light() -> None:
+    assert len(assets.script(*assets.kinds())) < 25_000
+    assert len(assets.page_file("widgets.css")) < 20_000
+
+
+def test_numbers_are_rounded_half_away_from_zero_and_zero_has_no_sign() -> None:
+    assert [fixed(n) for n in (0.125, -0.125, -0.004, 2.0, 1e-9)] == [
+        *("0.13", "−0.13", "0.00", "2.00", "0.00")
+    ]
+    assert [fixed(n, d) for n, d in ((2.5, 0), (-2.5, 0), (0.0625, 3))] == ["3", "−3", "0.063"]
+    assert [at(n) for n in (0.25, -0.25, -0.04, 3.0)] == ["0.3", "-0.2", "0.0", "3.0"]
+
+
+def test_weights_are_those_of_the_softmax() -> None:
+    for temperature in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0):
+        html = softmax_temperature(SCORES, list("abcd"), temperature=temperature).html()
+        scaled = torch.tensor(SCORES, dtype=torch.float64) / temperature
+        assert cells(html, "weight") == [fixed(a, 3) for a in scaled.softmax(dim=0).tolist()]
+        assert cells(html, "scaled") == [fixed(s) for s in scaled.tolist()]
+
+
+def test_equal_scores_are_as_even_as_can_be() -> None:
+    text = repr(softmax_temperature([1.0, 1.0, 1.0, 1.0], list("abcd"), temperature=0.05))
+    assert "entropy 2.00 bits" in text
+    assert text.count("weight 0.250") == 4
+
+
+def test_tables_are_those_of_the_attention_function() -> None:
+    html = playground().html()
+    q, k, v = (torch.tensor(array) for array in (QUERY, KEY, VALUE))
+    context, weights = scaled_dot_product_attention(q, k, v)
+    for part, table in {
+        "product": q @ k.T,
+        "score": q @ k.T / 2**0.5,
+        "weight": weights,
+        "context": context,
+    }.items():
+        assert cells(html, part) == [fixed(number) for number in table.flatten().tolist()]
+
+
+def test_components_are_those_of_the_encoding() -> None:
+    html = positional_encoding(16, 32, base=500.0, position=3, shift=2).html()
+    here, there = sinusoidal_encoding(torch.tensor([3, 5]), 16, base=500.0)
+    rows = torch.stack([here.view(-1, 2), there.view(-1, 2)], dim=1).flatten().tolist()
+    assert cells(html, "component") == [fixed(number) for number in rows]
+    assert f"dot product {fixed((here @ there).item())} of at most 8" in html
+
+
+def test_steps_are_all_there_in_order() -> None:
+    tags = Tags(WIDGETS["stepper"](WORDS).html())
+    text = "".join(tags.text)
+    assert text.index("Letters.") < text.index("A pair.") < text.index("A token.")
+    assert [tag for tag, _ in tags.found if tag in ("mark", "ins")] == ["mark", "mark", "ins"]
+    assert repr(WIDGETS["stepper"](WORDS)).splitlines() == [
+        *("Letters.", "  5 times: t flies arrow", "  time flies arrow", ""),
+        *("A pair.", "  ~time~(17) ~flies~(−0.50)", "  arrow(id 7)", ""),
+        *("A token.", "  *ug*"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["softmax_temperature", "attention_playground"])
+def test_another_processor_s_rounding_is_within_what_is_compared(name: str) -> None:
+    def shown(slip: float) -> str:
+        q, k, v = (torch.tensor(array) * (1 + slip) for array in (QUERY, KEY, VALUE))
+        if name == "softmax_temperature":
+            return softmax_temperature(q[:, 0] * k[:, 0] + v[:, 1], WORDS).html()
+        from glassbox.widgets import attention_playground
+
+        return attention_playground(WORDS, q, k, v).html()
+
+    assert same(shown(0.0), shown(2e-6))
