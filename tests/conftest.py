@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -65,6 +66,13 @@ def _seed() -> None:
     """Start every test that computes from the same random numbers."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """Let Ctrl-C interrupt: a shell takes that from what it starts in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from glassbox.attention import additive_attention, scaled_dot_product_attention
 from glassbox.masks import causal_mask, padding_mask
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
+from glassbox.self_attention import simple_self_attention
 
 __version__ = "0.1.0"
 
@@ -18,4 +19,5 @@ __all__ = [
     "padding_mask",
     "record",
     "scaled_dot_product_attention",
+    "simple_self_attention",
 ]

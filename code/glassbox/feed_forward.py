@@ -26,7 +26,7 @@ def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
     Notes
     -----
-    Hendrycks and Gimpel (2016), section 2. BERT's activation. Chapters 7 and 11.
+    Hendrycks and Gimpel (2016), section 2. BERT's activation. Chapter 7, equation ``eq-gelu``.
     """
     return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
 
@@ -46,7 +46,8 @@ def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
     Notes
     -----
-    Hendrycks and Gimpel (2016), section 2. GPT-2's activation. Chapter 11.
+    Hendrycks and Gimpel (2016), section 2. GPT-2's activation. Chapter 7, equation
+    ``eq-gelu``.
     """
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
@@ -107,7 +108,7 @@ class FeedForward(nn.Module):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.3, equation 2. Chapter 7.
+    Vaswani et al. (2017), section 3.3, equation 2. Chapter 7, equation ``eq-feed-forward``.
     """
 
     def __init__(
@@ -151,7 +152,7 @@ class GatedFeedForward(nn.Module):
 
     Notes
     -----
-    Shazeer (2020), equations 5 and 6. Chapter 11.
+    Shazeer (2020), equations 5 and 6. Chapters 7, equation ``eq-swiglu``, and 11.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from glassbox.cache import LayerCache
 from glassbox.config import StackConfig
+from glassbox.dropout import Dropout
 from glassbox.feed_forward import FeedForward, GatedFeedForward
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.normalization import NORMS
@@ -30,13 +31,13 @@ class Layer(nn.Module):
     Notes
     -----
     Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020) on where the norm goes.
-    Chapter 7.
+    Chapter 7, equations ``eq-post-norm`` and ``eq-pre-norm``.
     """
 
     def __init__(self, config: StackConfig, index: int = 0) -> None:
         super().__init__()
         self.norm_first = config.norm_first
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.self_attention = _attention(config, index)
         self.attention_norm = _norm(config)
 
@@ -137,7 +138,8 @@ class DecoderLayer(Layer):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.1 and figure 1, right. Chapter 8.
+    Vaswani et al. (2017), section 3.1 and figure 1, right. Chapter 8, equation
+    ``eq-decoder-layer``.
     """
 
     def __init__(

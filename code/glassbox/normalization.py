@@ -41,7 +41,7 @@ def layer_norm(
 
     Notes
     -----
-    Ba, Kiros and Hinton (2016), equation 4. Chapter 7.
+    Ba, Kiros and Hinton (2016), equation 4. Chapter 7, equation ``eq-layer-norm``.
     """
     if not x.shape[-1:] == weight.shape == bias.shape:
         raise ValueError(
@@ -86,7 +86,7 @@ def rms_norm(
 
     Notes
     -----
-    Zhang and Sennrich (2019), equation 4. Chapters 7 and 11.
+    Zhang and Sennrich (2019), equation 4. Chapters 7, equation ``eq-rms-norm``, and 11.
     """
     if x.shape[-1:] != weight.shape:
         raise ValueError(

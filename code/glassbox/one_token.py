@@ -15,6 +15,7 @@ from torch.nn.modules import module as every_module
 
 from glassbox.cache import Cache, KeyValueCache
 from glassbox.checks import check_bias, check_mask, check_same_memory
+from glassbox.dropout import Dropout
 from glassbox.feed_forward import FeedForward, GatedFeedForward
 from glassbox.few_rows import few_rows
 from glassbox.layers import DecoderLayer
@@ -25,7 +26,7 @@ from glassbox.positional import Rotation, rotate
 #: The modules whose forward pass is written out here.
 KNOWN = {
     *(DecoderLayer, MultiHeadAttention, FeedForward, GatedFeedForward, LayerNorm, RMSNorm),
-    *(nn.Linear, nn.Dropout, nn.ModuleList),
+    *(nn.Linear, Dropout, nn.ModuleList),
 }
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_token_ids
 from glassbox.config import PositionKind, StackConfig
+from glassbox.dropout import Dropout
 from glassbox.few_rows import project
 from glassbox.positional import (
     AlibiPositions,
@@ -180,7 +181,8 @@ class TokenEmbedding(nn.Embedding):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.4; Press and Wolf (2017). Chapters 2 and 8.
+    Vaswani et al. (2017), section 3.4; Press and Wolf (2017). Chapter 2; chapter 8, equation
+    ``eq-tied``.
     """
 
     def __init__(self, vocab_size: int, d_model: int, *, scaled: bool = True) -> None:
@@ -214,7 +216,8 @@ class Transformer(Pretrained):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3 and figure 1. Chapter 8.
+    Vaswani et al. (2017), section 3 and figure 1. Chapter 1, equation ``eq-next-token``; chapter
+    8, equation ``eq-factorisation``.
     """
 
     config_class = TransformerConfig
@@ -230,7 +233,7 @@ class Transformer(Pretrained):
         )
         self.source_positions = make_positions(config, bidirectional=True)
         self.target_positions = make_positions(config, bidirectional=False)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config.decoder)
         self.output = nn.Linear(config.d_model, config.written_vocab_size, bias=config.output_bias)

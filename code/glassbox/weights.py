@@ -5,13 +5,14 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+
+from glassbox.files import replacing
 
 #: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -164,12 +165,7 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
     FileExistsError
         If ``folder`` is a file.
     """
-    folder = folder.expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file; expected a folder to write a model to")
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=".writing-") as beside:  # so that moving is atomic
-        written = Path(beside)
+    with replacing(folder) as written:
         (written / CONFIG_FILE).write_text(
             json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )
@@ -180,9 +176,9 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
         # The library writes what nobody else may read.
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
-        for file in (WEIGHTS_FILE, CONFIG_FILE):
-            (written / file).replace(folder / file)
-    (folder / INDEX_FILE).unlink(missing_ok=True)  # of a larger model that was here before
+    (folder.expanduser() / INDEX_FILE).unlink(
+        missing_ok=True
+    )  # of a larger model that was here before
 
 
 def _read_object(file: Path, example: str) -> dict[str, Any]:

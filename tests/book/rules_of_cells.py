@@ -97,7 +97,8 @@ def figures_are_described(chapter: Chapter) -> Iterator[str]:
     for cell, output in chapter.outputs():
         kinds = set(texts(output)) | set(output.get("data", {}))
         picture = any(kind.startswith("image/") for kind in kinds)
-        frame = "<iframe" in texts(output).get("text/html", "")
+        html = texts(output).get("text/html", "")
+        frame = "<iframe" in html or 'class="gb-widget"' in html
         options = cell.metadata.get("mystnb", {})
         figure, alt = options.get("figure", {}), options.get("image", {}).get("alt", "")
         if picture or frame:
@@ -107,7 +108,7 @@ def figures_are_described(chapter: Chapter) -> Iterator[str]:
                 yield f"cell {cell.id}: its figure has no caption"
         if picture and len(alt) < SHORTEST_ALT:
             yield f"cell {cell.id}: its figure has no alternative text"
-        for tag in re.findall(r"<iframe\b[^>]*>|<img\b[^>]*>", texts(output).get("text/html", "")):
+        for tag in re.findall(r"<iframe\b[^>]*>|<img\b[^>]*>", html):
             wanted = "title" if tag.startswith("<iframe") else "alt"
             if not re.search(rf"""\b{wanted}\s*=\s*["'][^"']""", tag):
                 yield f"cell {cell.id}: {tag[:40]} has no {wanted}"

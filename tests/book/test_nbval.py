@@ -21,6 +21,13 @@ def result(**data: str) -> list:
     return [v4.new_output("execute_result", kinds, execution_count=1)]
 
 
+PICTURE = "from IPython.display import HTML\nHTML('<img src=\"data:image/png;base64,AAAA\"> 0.50')"
+
+
+def picture(html: str) -> list:
+    return result(text_html=html, text_plain="<IPython.core.display.HTML object>")
+
+
 SVG = {"image/svg+xml": "<svg/>", "text/plain": "<IPython.core.display.SVG object>"}
 
 CELLS = [  # source, the output that the notebook holds, whether that passes
@@ -36,6 +43,9 @@ CELLS = [  # source, the output that the notebook holds, whether that passes
     ("5;", [], True),
     (DRAW, [v4.new_output("execute_result", SVG, execution_count=1)], True),
     (DRAW, [], False),
+    (PICTURE, picture('<img src="data:image/png;base64,AAB="> 0.50'), True),
+    (PICTURE, picture('<img src="data:image/png;base64,AAAA"> 0.70'), False),
+    (PICTURE, picture("0.50"), False),
     ("import os\nos.environ['GLASSBOX_VIEW_SCRIPTS']", result(text_plain="'linked'"), True),
     ("import warnings\nwarnings.warn('careful')", [], False),
     ("1 / 0", [], False),
@@ -48,7 +58,8 @@ def test_cells_pass_and_fail_as_their_outputs_deserve(tmp_path: Path) -> None:
         notebook.cells.append(v4.new_code_cell(source, execution_count=count, outputs=outputs))
     path = tmp_path / "cells.ipynb"
     nbformat.write(notebook, path)
-    options = ("--nbval", "--nbval-current-env", "-p", "conftest", "-rA", "-p", "no:cacheprovider")
+    options = ["--nbval", "--nbval-current-env", "-p", "conftest", "-rA", "-p", "no:cacheprovider"]
+    options += ["--nbval-sanitize-with=tests/book/sanitize.cfg"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(path), f"--rootdir={ROOT}"],
         cwd=ROOT,

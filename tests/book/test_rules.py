@@ -114,6 +114,7 @@ BROKEN = [
     (cells.figures_are_described, of_drawn("figure", "name")),
     (cells.figures_are_described, of_drawn("figure", "caption")),
     (cells.figures_are_described, code("view()", html('<iframe title="x"></iframe>'))),
+    (cells.figures_are_described, code("play()", html('<div class="gb-widget"></div>'))),
     (
         cells.figures_are_described,
         code("view()", html('<iframe title=""></iframe>'), mystnb=described),

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 import yaml
 from playwright.sync_api import Browser, Frame, Page
@@ -111,3 +112,14 @@ def open_views(page: Page) -> list[Frame]:
         frame.wait_for_selector("#vis svg")
         frames.append(frame)
     return frames
+
+
+def views_of(chapter: str) -> int:
+    """Return how many attention views the outputs of a chapter hold."""
+    notebook = nbformat.read(ROOT / Path(chapter).with_suffix(".ipynb"), as_version=4)
+    pages = (
+        output.get("data", {}).get("text/html", "")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+    )
+    return sum("".join(page).count('class="glassbox-view') for page in pages)

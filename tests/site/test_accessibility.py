@@ -53,7 +53,7 @@ def test_axe_finds_nothing_in_what_unfolds(read, chapter, dark):
 
 def test_axe_would_find_a_fault_in_a_frame(read, chapter):
     page = read(chapter).page
-    frame = open_views(page)[0]
+    frame = (*open_views(page), page)[0]
     frame.evaluate("document.body.append(document.createElement('button'))")
     assert any(line.startswith("button-name") for line in violations(page, rules=["button-name"]))
 

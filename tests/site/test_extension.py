@@ -11,7 +11,7 @@ from docutils.utils.math import MathError
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
-from glassbox_site.drawings import inline_svg
+from glassbox_site.drawings import in_a_scroller, inline_svg
 from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
 from glassbox_site.numbers import chapter_number
@@ -79,6 +79,12 @@ def test_drawing_has_ids_of_its_own_and_the_colour_of_the_text():
 def test_drawing_with_links_is_no_single_image():
     linked = SVG.replace("<g ", '<a href="x.html"><g ').replace("</g>", "</g></a>")
     assert 'role="group"' in inline_svg(linked, "d1-", "A map")
+
+
+def test_wide_drawing_scrolls_in_a_box_that_the_keyboard_reaches():
+    box = in_a_scroller(inline_svg(SVG, "d1-", "A map"))
+    assert box.startswith('<div class="gb-wide" tabindex="0" role="region" aria-label=')
+    assert 'role="img" aria-label="A map"' in box
 
 
 def test_style_sheet_in_a_drawing_is_refused():

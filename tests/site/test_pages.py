@@ -1,6 +1,6 @@
 """Every page, light and dark, on a wide and a narrow screen."""
 
-from tests.site.conftest import SITE, open_views
+from tests.site.conftest import SITE, open_views, views_of
 
 HORIZONTAL = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 #: Formulas that take no room, that the browser could not lay out, or that were not understood.
@@ -44,7 +44,7 @@ def test_letters_are_those_of_the_site(look, chapter):
 def test_site_works_from_a_folder_without_a_server(visit, chapter):
     seen = visit((SITE / chapter).as_uri())
     views = open_views(seen.page)
-    assert views
+    assert len(views) == views_of(chapter)
     assert seen.problems == []
     assert seen.foreign == []
 
@@ -54,6 +54,7 @@ def test_page_can_be_read_without_scripts(visit, site, chapter):
     formula = page.locator(".gb-equation math").first.bounding_box()
     assert formula is not None
     assert formula["width"] > 50
-    table = page.locator(".glassbox-view table").first.bounding_box()
-    assert table is not None
-    assert table["height"] > 50
+    if views_of(chapter):
+        table = page.locator(".glassbox-view table").first.bounding_box()
+        assert table is not None
+        assert table["height"] > 50

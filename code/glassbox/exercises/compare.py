@@ -16,7 +16,7 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
     ----------
     names : sequence of str
         What the result is called; one name for each part if ``expected`` is a tuple.
-    expected : Tensor, number or tuple of these
+    expected : Tensor, number, text, list of texts, or tuple of these
         The right result. A number may come as a tensor with one entry.
     got : Any
         The result to judge, whatever it is.
@@ -34,6 +34,8 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
         return _tuple_difference(names, expected, got, tolerance)
     if isinstance(expected, Tensor):
         return _tensor_difference(names[0], expected, got, tolerance)
+    if isinstance(expected, str | list):
+        return _text_difference(names[0], expected, got)
     number = _as_number(got)
     if number is None:
         return f"The {names[0]} is of type {kind(got)}, expected {kind(expected)}."
@@ -83,7 +85,7 @@ def show(value: Any) -> str:
 
     Parameters
     ----------
-    value : Tensor, list or number
+    value : Tensor, list, number or str
         What to write.
 
     Returns
@@ -162,6 +164,12 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
         f"The {name} at {show(torch.stack(at))}: {show(got[at])}, expected {show(expected[at])} "
         f"({int(wrong.sum())} of {wrong.numel()} entries are wrong)."
     )
+
+
+def _text_difference(name: str, expected: str | list[str], got: Any) -> str | None:
+    if not isinstance(got, type(expected)):
+        return f"The {name} is of type {kind(got)}, expected {kind(expected)}."
+    return None if got == expected else f"The {name} is {show(got)}, expected {show(expected)}."
 
 
 def _as_number(value: Any) -> float | None:

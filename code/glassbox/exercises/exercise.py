@@ -106,6 +106,8 @@ def slips(
 def _sketch(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_sketch, value))}]"
+    if isinstance(value, set | frozenset):
+        return f"= {{{', '.join(map(show, sorted(value)))}}}"  # the same order at every run
     if not isinstance(value, Tensor):
         return f"= {show(value)}"
     kind_of = "" if value.dtype == torch.float32 else f" of {value.dtype}"

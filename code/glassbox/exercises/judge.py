@@ -213,6 +213,8 @@ def _untouched(before: Any, after: Any) -> bool:
 
 def _without_nan(value: Any) -> Any:
     """Put a number where NaN is: two results that are NaN in the same places are alike."""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value
     if isinstance(value, tuple | list):
         return tuple(map(_without_nan, value))
     return value.nan_to_num(nan=12345.0) if isinstance(value, Tensor) else value

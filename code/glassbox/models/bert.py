@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_length, check_token_ids
 from glassbox.config import Activation, StackConfig
+from glassbox.dropout import Dropout
 from glassbox.normalization import LayerNorm
 from glassbox.pretrained import (
     Pretrained,
@@ -216,7 +217,7 @@ class BertEmbeddings(nn.Module):
         self.position = nn.Embedding(config.max_len, config.d_model)
         self.token_type = nn.Embedding(config.n_token_types, config.d_model)
         self.norm = LayerNorm(config.d_model, config.norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, token_ids: Int[Tensor, "batch length"], token_types: Int[Tensor, "batch length"]

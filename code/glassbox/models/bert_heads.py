@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassbox.dropout import Dropout
 from glassbox.feed_forward import ACTIVATIONS
 from glassbox.models.bert import Bert, BertConfig, begin, name_labels, todays_name
 from glassbox.normalization import LayerNorm
@@ -353,6 +354,6 @@ class BertForTokenClassification(BertWithHead):
         return self.classifier(self.dropout(self.bert(token_ids, mask, token_types)))
 
 
-def _dropout(config: BertConfig) -> nn.Dropout:
+def _dropout(config: BertConfig) -> Dropout:
     given = config.classifier_dropout
-    return nn.Dropout(config.dropout if given is None else given)
+    return Dropout(config.dropout if given is None else given)

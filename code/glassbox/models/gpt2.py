@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glassbox.config import Activation
+from glassbox.dropout import Dropout
 from glassbox.models.language_model import INITIAL_STD, LanguageModel, LanguageModelConfig
 from glassbox.positional import LearnedPositions
 from glassbox.pretrained import (
@@ -168,7 +169,7 @@ class GPT2(LanguageModel):
 
     def __init__(self, config: GPT2Config) -> None:
         super().__init__(config, LearnedPositions(config.max_len, config.d_model))
-        self.dropout = nn.Dropout(config.embedding_dropout)
+        self.dropout = Dropout(config.embedding_dropout)
         for name, parameter in self.decoder.named_parameters():
             if name.endswith((".output.weight", ".contract.weight")):
                 nn.init.normal_(parameter, std=INITIAL_STD / math.sqrt(2 * config.n_layers))

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_length, check_token_ids
 from glassbox.config import StackConfig
+from glassbox.dropout import Dropout
 from glassbox.few_rows import project
 from glassbox.positional import Positions
 from glassbox.pretrained import (
@@ -169,7 +170,7 @@ class LanguageModel(Pretrained):
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = positions
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.decoder = Decoder(config, cross_attention=False)
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_embeddings:
