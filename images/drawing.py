@@ -153,6 +153,12 @@ class Drawing:
         (HERE / name).write_text(self.svg(), encoding="utf-8")
 
 
+def written_chapters() -> dict[int, str]:
+    """The chapters that are in the table of contents: their numbers and files."""
+    toc = (HERE.parent / "_toc.yml").read_text(encoding="utf-8")
+    return {int(found[2]): found[1] for found in re.finditer(r"file: (chapters/(\d+)_\w+)", toc)}
+
+
 def _marked_up(words: str) -> str:
     """Words as the content of `<text>`: formulas slanted, with their indices and powers."""
     out, height = [], 0.0  # of the letters above the line, in em; SVG moves on from where it is
