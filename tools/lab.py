@@ -1,11 +1,12 @@
-"""Open the chapters in JupyterLab: trusted, and with the scripts their attention views load."""
+"""Open the chapters in JupyterLab: trusted, with the scripts that their outputs load."""
 
 import json
 import os
 import subprocess
 import sys
 
-from glassbox.viz import assets
+from glassbox.viz import assets as views
+from glassbox.widgets import assets as widgets
 from tools.notebooks import ROOT, notebooks
 
 STATIC = ROOT / ".venv" / "share" / "glassbox" / "static"
@@ -29,8 +30,9 @@ def command(*more: str) -> list[str]:
 
 
 def prepare() -> None:
-    """Write the scripts that frames in committed outputs look for, and trust those outputs."""
-    assets.write(STATIC / "glassbox")
+    """Write the scripts that committed outputs look for, and trust those outputs."""
+    for assets in (views, widgets):
+        assets.write(STATIC / "glassbox")
     SETTINGS.parent.mkdir(parents=True, exist_ok=True)
     SETTINGS.write_text(json.dumps(QUIET))
     trust = [sys.executable, "-m", "jupyter", "trust", *map(str, notebooks())]
