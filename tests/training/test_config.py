@@ -28,6 +28,8 @@ from glassbox.training.config import FREE, GROWS, defining
         ({"weight_decay": math.nan}, "weight_decay=nan: must not be negative"),
         ({"seed": -1}, "seed=-1: expected 0 to 4294967295"),
         ({"seed": 2**32}, "seed=4294967296: expected 0 to 4294967295"),
+        ({"snapshots": (1, 0)}, r"snapshots=\(1, 0\): expected steps from 1 to steps=10000"),
+        ({"snapshots": (10_001,)}, r"snapshots=\(10001,\): expected steps from 1"),
         ({"precision": "float16"}, "precision='float16' is not known.*bfloat16.*float32"),
         ({"sharding": "half"}, "sharding='half' is not known.*full.*none"),
     ],
@@ -49,6 +51,7 @@ def test_numbers_out_of_range_and_unknown_kinds_are_refused(
         {"betas": (0.0, 0.0)},
         {"seed": 0},
         {"seed": 2**32 - 1},
+        {"snapshots": (1, 10_000)},
         {"steps": 1, "average": 1, "checkpoint_every": 1, "validate_every": 1},
     ],
 )
@@ -57,14 +60,16 @@ def test_the_ends_of_the_ranges_are_in_them(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("as_a_reader")
-def test_a_list_of_betas_as_files_have_it_is_the_same_configuration() -> None:
+def test_lists_as_files_have_them_are_the_same_configuration() -> None:
     betas: Any = [0.9, 0.98]
-    assert TrainingConfig(betas=betas) == TrainingConfig(betas=(0.9, 0.98))
+    steps: Any = [3, 5]
+    expected = TrainingConfig(betas=(0.9, 0.98), snapshots=(3, 5))
+    assert TrainingConfig(betas=betas, snapshots=steps) == expected
 
 
 def test_everything_defines_a_run_but_what_changes_no_weight() -> None:
     names = {field.name for field in fields(TrainingConfig)}
-    assert {"compile", "sharding", "validate_every"} == FREE
+    assert {"compile", "sharding", "validate_every", "snapshots"} == FREE
     assert {"steps"} == GROWS
     assert defining(TrainingConfig()).keys() == names - FREE
 

@@ -358,6 +358,12 @@ def test_one_checkpoint_more_is_kept_than_averaged(
     assert steps_of(tmp_path) == kept
 
 
+def test_snapshots_stay_and_change_nothing(tmp_path: Path, whole: Path) -> None:
+    learn(tmp_path, snapshots=(1, 2, 3))
+    assert steps_of(tmp_path) == [1, 2, 3, *steps_of(whole)]
+    assert_same(tmp_path, whole)
+
+
 def test_a_loss_goes_down(tmp_path: Path) -> None:
     learn(tmp_path, Toy(ToyConfig(width=16, tokens=100)), steps=80, average=1)
     losses = [entry["nll"] for entry in log(tmp_path)]
@@ -497,7 +503,7 @@ def test_what_cannot_be_remembered_is_refused_before_the_first_step(tmp_path: Pa
 
 def test_what_no_weight_follows_from_may_differ(tmp_path: Path, whole: Path) -> None:
     learn(tmp_path, steps=4, validate_every=1)
-    assert learn(tmp_path, validate_every=9, sharding="full")  # alone, there is nothing to divide
+    assert learn(tmp_path, validate_every=9, snapshots=(5,), sharding="full")  # alone, there is nothing to divide
     assert_same(tmp_path, whole)
 
 

@@ -37,6 +37,9 @@ class TrainingConfig:
     average : int
         How many of the last checkpoints the final weights are the mean of. So many are kept, and
         one before them, since one may be damaged.
+    snapshots : tuple of int
+        Steps after which there is a checkpoint that is kept for good, to see how the model became
+        what it is. They do not count for the mean, unless one was due there anyway.
 
     Raises
     ------
@@ -61,9 +64,11 @@ class TrainingConfig:
     validate_every: int = 500
     checkpoint_every: int = 500
     average: int = 1
+    snapshots: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "betas", tuple(self.betas))  # files know lists only
+        for name in ("betas", "snapshots"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # files know lists only
         for name in ("steps", "validate_every", "checkpoint_every", "average"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
@@ -74,6 +79,10 @@ class TrainingConfig:
             raise ValueError(f"betas={self.betas}: expected two numbers from 0 to below 1")
         if not self.weight_decay >= 0:
             raise ValueError(f"weight_decay={self.weight_decay}: must not be negative")
+        if any(not 1 <= step <= self.steps for step in self.snapshots):
+            raise ValueError(
+                f"snapshots={self.snapshots}: expected steps from 1 to steps={self.steps}"
+            )
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"seed={self.seed}: expected 0 to {2**32 - 1}")
         check_kind("precision", self.precision, get_args(Precision))
@@ -81,7 +90,7 @@ class TrainingConfig:
 
 
 #: What may differ between a run and its continuation: at most rounding follows from it.
-FREE = frozenset({"compile", "sharding", "validate_every"})
+FREE = frozenset({"compile", "sharding", "validate_every", "snapshots"})
 #: What may differ as well, though it defines a run: no step follows from how many come after it. So
 #: more steps give what a run would have given that had so many from the beginning. The learning
 #: rate has an end of its own, which stays.

@@ -140,7 +140,7 @@ def train(
             if last or step % config.validate_every == 0:
                 with torch.no_grad(), evaluating(model), _precision(config, group.device):
                     log.write(step, "valid", task.validate(model, group))
-            if stopping or _is_due(step, config):
+            if stopping or _is_due(step, config) or step in config.snapshots:
                 save_checkpoint(kept, inner, optimizer, progress, definition, group)
                 with group.together():
                     if group.first:
@@ -246,7 +246,8 @@ def _tidy(kept: Path, config: TrainingConfig) -> None:
     """Delete the checkpoints that nobody needs, even if one of the others should be damaged."""
     found = checkpoints(kept)
     for path in {*found[:-1]} - {*_last_due(kept, config, config.average + 1)}:
-        remove(path)
+        if step_of(path) not in config.snapshots:
+            remove(path)
 
 
 def _write_model(task: Task, paths: list[Path], place: Path) -> None:
