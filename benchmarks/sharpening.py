@@ -1,0 +1,113 @@
+"""How cross-attention became what it is: where a model looked at each snapshot of its training.
+
+    python -m benchmarks.sharpening multi30k-en-fr runs/en-fr
+
+reads the snapshots that the run keeps (`snapshots` in its `run.toml`) and writes, beside its log,
+`attention.safetensors`, the maps of every head for the sentences below, and `attention.json`, how
+spread the heads look over all validation pairs: the entropy of a row of weights, in nats, meaned
+over the rows.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from benchmarks.keep import RUNS
+from glassbox.masks import padding_mask
+from glassbox.record import record
+from glassbox.training.checkpoint import (
+    MODEL,
+    checkpoints,
+    fill_weights,
+    read_checkpoint,
+    step_of,
+)
+from glassbox.training.runs import read_run
+from glassbox.training.tasks import TranslationTask
+from glassbox.training.tasks.translation import Example
+from glassbox.transformer import Transformer
+
+#: Pairs written for this, in the manner of the corpus; adjectives change places.
+SENTENCES = {
+    "two black dogs are running in the white snow .": (
+        "deux chiens noirs courent dans la neige blanche ."
+    ),
+    "a man in a blue shirt is on a red bicycle .": (
+        "un homme en chemise bleue est sur un vélo rouge ."
+    ),
+}
+BATCH = 128
+
+
+def cross_weights(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
+    """Return ``(layers, batch, heads, target, source)``: where the model looks for each token."""
+    source, target = (
+        pad_sequence([torch.tensor(pair[side]) for pair in pairs], True, pad) for side in (0, 1)
+    )
+    with torch.inference_mode(), record(model) as tape:
+        model(source, target[:, :-1], padding_mask(source, pad))
+    names = [name for name in tape if name.endswith("cross_attention")]
+    return torch.stack([tape[name].weights for name in names])
+
+
+def entropy(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
+    """Return ``(layers, heads)``: the entropy of a row of weights, meaned over all real rows."""
+    total, rows = torch.zeros(()), 0
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        weights = cross_weights(model, batch, pad)
+        lengths = torch.tensor([len(target) - 1 for _, target in batch])
+        real = torch.arange(weights.shape[3]) < lengths[:, None]
+        total = total + torch.einsum("lbhts,bt->lh", torch.special.entr(weights), real.float())
+        rows += int(lengths.sum())
+    return total / rows
+
+
+def measure(name: str, folder: Path) -> None:
+    """Measure the snapshots of the run `name` in `folder`, and keep what came out."""
+    run = read_run(RUNS / name / "run.toml")
+    task = TranslationTask(run.task_config, run.training.seed)
+    ((_, to),), tokenizer = run.task_config.directions, task.tokenizer
+    pairs = [
+        (tokenizer.encode_source(a, to), tokenizer.encode_target(b)) for a, b in SENTENCES.items()
+    ]
+    found = {step_of(path): path for path in checkpoints(folder / "checkpoints")}
+    if missing := sorted({*run.training.snapshots} - found.keys()):
+        raise FileNotFoundError(f"{folder} has no snapshots of the steps {missing}: train it again")
+    maps, spread = {}, []
+    for step in run.training.snapshots:
+        model = task.build().eval()
+        fill_weights(model, read_checkpoint(found[step], [MODEL]).tensors[MODEL], found[step])
+        for number, pair in enumerate(pairs):
+            weights = cross_weights(model, [pair], tokenizer.pad_id)[:, 0]
+            maps[f"step-{step}/sentence-{number}"] = weights.half().contiguous()
+        means = entropy(model, task.held_out, tokenizer.pad_id)
+        spread.append([[round(mean, 4) for mean in layer] for layer in means.tolist()])
+    place = RUNS / name / f"seed-{run.training.seed}"
+    save_file(maps, place / "attention.safetensors")
+    sentences = [
+        {
+            "source": list(map(tokenizer.piece, source)),
+            "target": list(map(tokenizer.piece, target[1:])),
+        }
+        for source, target in pairs
+    ]
+    kept = {"steps": list(run.training.snapshots), "sentences": sentences, "entropy": spread}
+    (place / "attention.json").write_text(json.dumps(kept, ensure_ascii=False) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="of the run, a folder of benchmarks/runs")
+    parser.add_argument("folder", type=Path, help="where it was trained")
+    arguments = parser.parse_args()
+    measure(arguments.name, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
