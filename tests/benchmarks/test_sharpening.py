@@ -19,8 +19,8 @@ PAIRS = [([5, 6, 7], [1, 8, 9, 2]), ([5, 4], [1, 9, 2]), ([7, 6, 5, 4, 3], [1, 4
 @pytest.fixture
 def model() -> Transformer:
     torch.manual_seed(0)
-    sizes = {"d_model": 8, "n_heads": 2, "n_layers": 3, "d_ff": 16}
-    return Transformer(TransformerConfig(vocab_size=10, **sizes)).eval()
+    config = TransformerConfig(vocab_size=10, d_model=8, n_heads=2, n_layers=3, d_ff=16)
+    return Transformer(config).eval()
 
 
 def test_a_row_is_a_token_that_is_written_and_looks_at_the_source(model: Transformer) -> None:
