@@ -503,7 +503,8 @@ def test_what_cannot_be_remembered_is_refused_before_the_first_step(tmp_path: Pa
 
 def test_what_no_weight_follows_from_may_differ(tmp_path: Path, whole: Path) -> None:
     learn(tmp_path, steps=4, validate_every=1)
-    assert learn(tmp_path, validate_every=9, snapshots=(5,), sharding="full")  # alone, there is nothing to divide
+    # Alone, there is nothing to divide.
+    assert learn(tmp_path, validate_every=9, snapshots=(5,), sharding="full")
     assert_same(tmp_path, whole)
 
 
