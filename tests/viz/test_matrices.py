@@ -10,7 +10,7 @@ import torch
 from matplotlib.colors import to_rgb
 
 from glassbox.viz import heat_map, heat_maps
-from glassbox.viz.matrices import SIGNED_COLORMAP
+from glassbox.viz.matrices import NEGATIVE_COLORMAP, SIGNED_COLORMAP
 from glassbox.viz.style import ON_DARK, ON_LIGHT, WEIGHTS_COLORMAP
 
 LABELS: dict[str, Any] = {"row_label": "position", "column_label": "component"}
@@ -49,6 +49,11 @@ def test_colours_start_at_zero_or_have_zero_in_their_middle():
     assert (plain.get_clim(), plain.get_cmap()) == ((0, 6), WEIGHTS_COLORMAP)
     signed = picture(heat_map(LARGE, **LABELS).axes[0])
     assert (signed.get_clim(), signed.get_cmap()) == ((-2, 2), SIGNED_COLORMAP)
+    below = heat_map(-SMALL, **LABELS)
+    drawn = picture(below.axes[0])
+    assert (drawn.get_clim(), drawn.get_cmap()) == ((-6, 0), NEGATIVE_COLORMAP)
+    assert list(below.axes[1].get_xticks()) == [-6, 0]
+    assert picture(heat_map(-SMALL, **LABELS, signed=True).axes[0]).get_clim() == (-6, 6)
     assert picture(heat_map(SMALL, **LABELS, signed=True).axes[0]).get_clim() == (-6, 6)
     assert picture(heat_map(SMALL, **LABELS, limit=10).axes[0]).get_clim() == (0, 10)
     assert picture(heat_map(torch.zeros(2, 2), **LABELS).axes[0]).get_clim() == (0, 1)
@@ -102,6 +107,14 @@ def test_matrices_share_one_scale_and_their_labels():
     assert {picture(ax).get_clim() for ax in maps} == {(0, 12)}
     assert [ax.get_ylabel() for ax in maps] == ["position", "", "position"]
     assert [ax.get_xlabel() for ax in maps] == ["", "component", "component"]
+
+
+def test_long_names_are_turned_wherever_they_are_shown():
+    maps = {title: torch.rand(7, 7) for title in ("one", "two", "three")}
+    fig = heat_maps(maps, **LABELS, column_names=["position"] * 7)
+    fig.draw_without_rendering()
+    turned = {label.get_rotation() for ax in fig.axes[1:3] for label in ax.get_xticklabels()}
+    assert turned == {45.0}
 
 
 def test_both_signs_are_told_apart_by_lightness_too():

@@ -19,6 +19,11 @@ SIGNED_COLORMAP = LinearSegmentedColormap.from_list(
     "glassbox_signed", ["#5c3a00", "#c9870f", "#f1e3c6", "#f5f6f3", "#cfe3f0", QUERY, "#00365a"]
 )
 
+#: Numbers none of which is above zero: the brown half of the same colours.
+NEGATIVE_COLORMAP = LinearSegmentedColormap.from_list(
+    "glassbox_negative", ["#5c3a00", "#c9870f", "#f1e3c6", "#f5f6f3"]
+)
+
 _MOST_SHAPES = 24 * 24  # cells beyond which pixels are smaller than shapes, and as sharp
 _SMALLEST_NUMBER = 7.5  # points
 _SHADES = 24
@@ -51,7 +56,8 @@ def heat_map(
         What the numbers are.
     signed : bool, optional
         Whether colours run from minus ``limit`` to ``limit`` with a pale zero, or from 0 to
-        ``limit``. If left out, it depends on whether a number is negative.
+        ``limit``. If left out, it depends on whether a number is negative; if none is positive,
+        they run from minus ``limit`` to 0.
     limit : float, optional
         The number of the deepest colour; the largest one there is, if left out.
     annotate : str, optional
@@ -158,6 +164,7 @@ def heat_maps(
         if place + across >= len(drawn):
             ax.set_xlabel(column_label)
             ax.tick_params(labelbottom=True)
+            _turn_long_names(ax, column_names)
     shown = list(axes.flat[: len(drawn)])
     written = annotate is not None and _write_numbers(fig, shown, drawn, annotate, low, high)
     if not written or value_label:
@@ -227,6 +234,7 @@ def color_range(
         If a number is negative and ``signed`` is false, or ``limit`` is not positive.
     """
     lowest = min(matrix.min() for matrix in matrices)
+    one_sided = signed is None and lowest < 0 and max(m.max() for m in matrices) <= 0
     if signed is None:
         signed = bool(lowest < 0)
     if not signed and lowest < 0:
@@ -235,7 +243,7 @@ def color_range(
         limit = max(float(np.abs(matrix).max()) for matrix in matrices) or 1.0
     if not limit > 0:
         raise ValueError(f"limit={limit}: must be more than 0")
-    return (-float(limit) if signed else 0.0), float(limit)
+    return (-float(limit) if signed else 0.0), (0.0 if one_sided else float(limit))
 
 
 def draw_matrix(ax: Axes, matrix: np.ndarray, low: float, high: float) -> Any:
@@ -248,7 +256,7 @@ def draw_matrix(ax: Axes, matrix: np.ndarray, low: float, high: float) -> Any:
     matrix : array, shape (rows, columns)
         The numbers.
     low, high : float
-        The ends of the scale; a negative ``low`` asks for colours of two signs.
+        The ends of the scale; a negative ``low`` asks for the colours of negative numbers.
 
     Returns
     -------
@@ -257,7 +265,7 @@ def draw_matrix(ax: Axes, matrix: np.ndarray, low: float, high: float) -> Any:
     """
     rows, columns = matrix.shape
     edges = (-0.5, columns - 0.5, rows - 0.5, -0.5)
-    style: dict[str, Any] = {"cmap": _colormap(low), "vmin": low, "vmax": high}
+    style: dict[str, Any] = {"cmap": _colormap(low, high), "vmin": low, "vmax": high}
     if matrix.size > _MOST_SHAPES:
         # Without interpolation the numbers become one pixel each, which a browser keeps sharp.
         picture: Any = ax.imshow(matrix, extent=edges, interpolation="none", aspect="auto", **style)
@@ -268,7 +276,9 @@ def draw_matrix(ax: Axes, matrix: np.ndarray, low: float, high: float) -> Any:
     return picture
 
 
-def _colormap(low: float) -> LinearSegmentedColormap:
+def _colormap(low: float, high: float) -> LinearSegmentedColormap:
+    if high <= 0:
+        return NEGATIVE_COLORMAP
     return SIGNED_COLORMAP if low < 0 else WEIGHTS_COLORMAP
 
 
@@ -290,10 +300,14 @@ def _name(
             )
         else:
             axis.set_ticks(np.arange(number), list(names), parse_math=False)
-    if column_names is not None and max(map(len, column_names)) * len(column_names) > 24:
-        plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+
+
+def _turn_long_names(ax: Axes, names: Sequence[str] | None) -> None:
+    """Turn names that would run into each other; only once they are shown can they be turned."""
+    if names is not None and max(map(len, names)) * len(names) > 24:
+        plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
 
 
 def _write_numbers(
@@ -320,7 +334,7 @@ def _write_numbers(
     size = min(10.0, wide / (0.62 * longest), high_enough / 1.2)
     if size < _SMALLEST_NUMBER:
         return False
-    colormap = _colormap(low)
+    colormap = _colormap(low, high)
     for ax, (title, matrix) in zip(axes, drawn.items(), strict=True):
         for (row, column), number in np.ndenumerate(matrix):
             shade = colormap(min(max((number - low) / (high - low), 0.0), 1.0))
@@ -359,7 +373,7 @@ def add_bar(
         ax=axes,
         location="bottom",
         boundaries=np.linspace(low, high, _SHADES + 1),
-        ticks=[low, 0, high] if low < 0 else [0, high],
+        ticks=[low, 0, high] if low < 0 < high else [low, high],
         format="%.3g",
         shrink=0.6,
         aspect=30,

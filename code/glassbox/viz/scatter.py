@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase
 
 from glassbox.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, KEY, QUERY, TEXT, VALUE
@@ -190,6 +191,7 @@ def _draw(ax: Axes, panel: _Panel) -> None:
             label=name,
         )
     ax.margins(0.12 if panel.labels else 0.06)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.grid()
 
 
