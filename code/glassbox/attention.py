@@ -49,7 +49,8 @@ def dot_product_scores(
 
 
 def masked_softmax(
-    scores: Float[Tensor, "*batch q_len k_len"], mask: Bool[Tensor, "..."] | None = None
+    scores: Float[Tensor, "*batch q_len k_len"],
+    mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
     r"""Turn each row of scores into weights: :math:`e^{s_{ij}} / \sum_l e^{s_{il}}`.
 
@@ -181,7 +182,8 @@ def additive_scores(
     """
     check_additive_weights(query, key, query_weight, key_weight, score_weight)
     query, key = query @ query_weight.mT, key @ key_weight.mT
-    hidden = (query[..., :, None, :] + key[..., None, :, :]).tanh()  # one for every pair
+    # one hidden layer for every pair
+    hidden = (query[..., :, None, :] + key[..., None, :, :]).tanh()
     return hidden @ score_weight
 
 
