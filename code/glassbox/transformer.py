@@ -216,8 +216,8 @@ class Transformer(Pretrained):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3 and figure 1. Chapter 1, equation ``eq-next-token``; chapter
-    8, equation ``eq-factorisation``.
+    Vaswani et al. (2017), section 3 and figure 1. Chapter 1, equations ``eq-next-token``
+    and ``eq-sequence-probability``.
     """
 
     config_class = TransformerConfig
@@ -236,7 +236,11 @@ class Transformer(Pretrained):
         self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config.decoder)
-        self.output = nn.Linear(config.d_model, config.written_vocab_size, bias=config.output_bias)
+        self.output = nn.Linear(
+            config.d_model,
+            config.written_vocab_size,
+            bias=config.output_bias,
+        )
         for parameter in (*self.encoder.parameters(), *self.decoder.parameters()):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -383,7 +387,8 @@ class Transformer(Pretrained):
         ValueError, TypeError
             As :meth:`decode`.
         """
-        check_token_ids("target_ids", target_ids, self.config.written_vocab_size, self._device)
+        vocab_size = self.config.written_vocab_size
+        check_token_ids("target_ids", target_ids, vocab_size, self._device)
         new, seen = count_tokens(target_ids, cache)
         where = new if positions is None else positions
         scheme = self.target_positions
