@@ -50,6 +50,18 @@ def test_the_horizontal_axis_is_as_asked_for(log_x):
     plt.close(figure)
 
 
+def test_a_logarithmic_vertical_axis_has_plain_numbers_and_does_not_start_at_zero():
+    figure = line_charts(
+        X, {"steps": {"slow": [4, 16, 64], "fast": [1, 1, 1]}}, x_label="words", log_y=True
+    )
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    assert ax.get_yscale() == "log"
+    assert 0 < ax.get_ylim()[0] < 1
+    assert {"1", "10"} <= {label.get_text() for label in ax.get_yticklabels()}
+    plt.close(figure)
+
+
 def test_a_line_without_a_value_for_every_point_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"'size', 'plain' has 2 values for 3 points"):
         line_charts(X, {"size": {"plain": [1.0, 2.0]}}, x_label="width")

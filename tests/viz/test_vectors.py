@@ -1,5 +1,6 @@
 """Arrows end where their vectors say, sums go tip to tail, and what does not fit is refused."""
 
+from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex
+from matplotlib.path import Path
 
 from glassbox.viz import KEY, QUERY, TEXT, VALUE, vector_sums, vectors
 
@@ -61,6 +63,20 @@ def test_panels_have_one_scale_that_shows_every_tip():
 def test_names_of_tips_that_meet_are_written_together():
     (ax,) = vectors({"here": {"a": [1, 1], "b": [1.01, 1], "c": [-1, 0]}}).axes
     assert words(ax) == ["a\nb", "c"]
+
+
+def test_no_name_lies_on_an_arrow_or_on_another_name():
+    now = {"a": [0.845, 0.578], "b": [0.578, 0.845], "c": [0.788, 0.788]}
+    was = {"a": [1, 0], "b": [0, 1], "c": [1, 1]}
+    figure = vectors({"one": now, "two": now}, before={"one": was, "two": was})
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+        shafts = [Path(ax.transData.transform([start, end])) for start, end, _ in arrows(ax)]
+        assert len(boxes) == 3
+        assert len(shafts) == 6
+        assert not any(shaft.intersects_bbox(box, False) for shaft in shafts for box in boxes)
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_what_was_before_is_drawn_too_and_without_a_name():

@@ -19,6 +19,7 @@ def line_charts(
     *,
     x_label: str,
     log_x: bool = True,
+    log_y: bool = False,
 ) -> Figure:
     """Draw one panel per quantity, beneath one another, each with one line per series.
 
@@ -28,11 +29,11 @@ def line_charts(
         Positions of the points, the same for all lines; each is a tick.
     panels : mapping of str to mapping of str to values
         Quantity (the vertical axis) to series (the legend) to one value per point. All panels
-        have the same series; values start at 0.
+        have the same series; values start at 0, or are positive if ``log_y``.
     x_label : str
         What ``x`` is.
-    log_x : bool
-        Equal distances mean equal factors.
+    log_x, log_y : bool
+        Equal distances on this axis mean equal factors.
 
     Returns
     -------
@@ -61,8 +62,12 @@ def line_charts(
         if log_x:
             ax.set_xscale("log")
         ax.set_xticks(x, [f"{point:g}" for point in x])
+        if log_y:
+            ax.set_yscale("log")
+            ax.yaxis.set_major_formatter("{x:g}")
+        else:
+            ax.set_ylim(bottom=0)
         ax.minorticks_off()
-        ax.set_ylim(bottom=0)
         ax.set_title(quantity, loc="left")
         ax.grid(axis="y")
     axes[-1, 0].set_xlabel(x_label)

@@ -10,6 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.path import Path
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
 
 from glassbox.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, TEXT
 
@@ -18,6 +21,7 @@ _COLOURS = (HIGHLIGHT, AMBER, "#56B4E9", "#8C6BB1", "#9A8F5A")
 _MARGIN = 0.2  # of the larger side, around everything drawn: room for names
 _NEAR = 0.13  # of the width of a panel: closer tips would have names on top of each other
 _NEARLY_LEVEL = 0.15  # of an arrow's length: closer to an axis a name would lie on it
+_AROUND = [(7, 0), (7, -9), (0, -9), (0, 9), (7, 9), (-7, 9), (-7, 0), (-7, -9)]  # in points
 
 Vectors = Mapping[str, Any]
 
@@ -64,6 +68,7 @@ def vectors(
     colours = _colours([*drawn.values(), *faint.values()])
     ends = [end for named in (*drawn.values(), *faint.values()) for end in named.values()]
     fig, axes = _panels(list(drawn), ends, columns)
+    fig.draw_without_rendering()  # from here on the places on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
         if hull:
             _shade(ax, list((faint.get(title) or named).values()))
@@ -71,7 +76,7 @@ def vectors(
             _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashed=True)
         for name, end in named.items():
             _arrow(ax, np.zeros(2), end, colours[name])
-        _write_names(ax, named)
+        _write_names(ax, named, list(faint.get(title, {}).values()))
     return fig
 
 
@@ -241,8 +246,8 @@ def _outwards(end: np.ndarray) -> np.ndarray:
     return np.array([7.0 if x >= -_NEARLY_LEVEL else -7.0, 9.0 * y])
 
 
-def _write_names(ax: Axes, named: dict[str, np.ndarray]) -> None:
-    """Name each arrow at its tip; names of tips that lie close together are written together."""
+def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray]) -> None:
+    """Name each arrow at its tip, off all arrows; names of tips that meet are written together."""
     left, right = ax.get_xlim()
     groups: list[tuple[np.ndarray, list[str]]] = []
     for name, end in named.items():
@@ -252,14 +257,26 @@ def _write_names(ax: Axes, named: dict[str, np.ndarray]) -> None:
                 break
         else:
             groups.append((end, [name]))
+    shafts = [Path(ax.transData.transform([(0, 0), end])) for end in (*named.values(), *others)]
+    taken: list[Bbox] = []
     for end, names in groups:
-        _write(ax, "\n".join(names), end, _outwards(end))
+        outwards = _outwards(end)
+        for offset in (outwards, *map(np.array, _AROUND)):
+            text = _write(ax, "\n".join(names), end, offset)
+            box = text.get_window_extent()
+            on_arrow = any(shaft.intersects_bbox(box, filled=False) for shaft in shafts)
+            if not on_arrow and not any(map(box.overlaps, taken)):
+                break
+            text.remove()
+        else:
+            text = _write(ax, "\n".join(names), end, outwards)
+        taken.append(text.get_window_extent())
 
 
-def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> None:
+def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> Annotation:
     """Write so that the words begin, or end, on the side to which the offset points."""
     x, y = offset
-    ax.annotate(
+    return ax.annotate(
         words,
         xy=(float(where[0]), float(where[1])),
         xytext=(float(x), float(y)),
