@@ -257,7 +257,8 @@ def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray
                 break
         else:
             groups.append((end, [name]))
-    shafts = [Path(ax.transData.transform([(0, 0), end])) for end in (*named.values(), *others)]
+    starts_and_ends = [np.stack([np.zeros(2), end]) for end in (*named.values(), *others)]
+    shafts = [Path(ax.transData.transform(both)) for both in starts_and_ends]
     taken: list[Bbox] = []
     for end, names in groups:
         outwards = _outwards(end)
