@@ -62,6 +62,11 @@ def test_a_logarithmic_vertical_axis_has_plain_numbers_and_does_not_start_at_zer
     plt.close(figure)
 
 
+def test_no_marker_is_cut_at_the_upper_edge(fig):
+    for ax, series in zip(fig.axes, PANELS.values(), strict=True):
+        assert ax.get_ylim()[1] > 1.05 * max(float(v) for values in series.values() for v in values)
+
+
 def test_a_line_without_a_value_for_every_point_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"'size', 'plain' has 2 values for 3 points"):
         line_charts(X, {"size": {"plain": [1.0, 2.0]}}, x_label="width")

@@ -91,6 +91,13 @@ def test_panels_have_their_titles_and_one_scale_if_wanted():
     assert fig.axes[0].get_xlim() != fig.axes[1].get_xlim()
 
 
+def test_a_legend_of_its_own_stands_above_the_panel_where_it_cannot_pass_for_points():
+    fig = scatters({"one": (POINTS, None, GROUPS), "two": (POINTS, None, ["a", "b", "b"])})
+    fig.draw_without_rendering()
+    for ax in fig.axes:
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
 def test_panels_with_other_groups_have_a_legend_each():
     fig: Any = scatters({"a": (POINTS, None, GROUPS), "b": (POINTS, None, ["x", "y", "y"])})
     shown = [[text.get_text() for text in ax.get_legend().get_texts()] for ax in fig.axes]

@@ -104,7 +104,7 @@ def slips(
 
 
 def _sketch(value: Any) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list) and any(isinstance(entry, Tensor) for entry in value):
         return f"[{', '.join(map(_sketch, value))}]"
     if isinstance(value, set | frozenset):
         return f"= {{{', '.join(map(show, sorted(value)))}}}"  # the same order at every run

@@ -91,7 +91,7 @@ def viterbi(word: str, pieces: Pieces, *, whole: bool = True) -> list[str]:
 
     Notes
     -----
-    Kudo (2018), section 3.2. Chapter 2.
+    Kudo (2018), section 3.2. Chapter 2, equation ``eq-unigram``.
     """
     best = [0.0] + [-math.inf] * len(word)  # the score of the best way to each place
     came_from = [0] * (len(word) + 1)
@@ -166,7 +166,7 @@ def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], 
 
     Notes
     -----
-    Kudo (2018), section 3.2. Chapter 2.
+    Kudo (2018), section 3.2. Chapter 2, equation ``eq-unigram``.
     """
     edges = pieces.edges(word)
     to, onward = forward(edges), backward(edges)

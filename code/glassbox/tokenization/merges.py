@@ -56,7 +56,10 @@ def best_pair(
     return min(known, key=ranks.__getitem__, default=None)
 
 
-def bpe_merges(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
+def bpe_merges(
+    symbols: Sequence[str],
+    ranks: Mapping[tuple[str, str], int],
+) -> Iterator[list[str]]:
     """Merge a word step by step: the pair that was learned first goes first.
 
     Parameters
@@ -165,7 +168,8 @@ def learn_merges(
     Notes
     -----
     Sennrich, Haddow and Birch (2016), algorithm 1. Among equally frequent pairs, that of the
-    tokens with the lower ids goes first, as in the reference library. Chapter 2.
+    tokens with the lower ids goes first, as in the reference library. Chapter 2, equation
+    ``eq-bpe-pair``.
     """
     tokens = list(tokens)
     ids = {token: number for number, token in enumerate(tokens)}

@@ -69,7 +69,7 @@ def expected_counts(words: Mapping[str, int], pieces: Pieces) -> dict[str, float
 
     Notes
     -----
-    Kudo (2018), section 3.2. Chapter 2.
+    Kudo (2018), section 3.2. Chapter 2; the probabilities are those of equation ``eq-unigram``.
     """
     expected: defaultdict[str, float] = defaultdict(float)
     for word, count in words.items():

@@ -66,7 +66,7 @@ def line_charts(
             ax.set_yscale("log")
             ax.yaxis.set_major_formatter("{x:g}")
         else:
-            ax.set_ylim(bottom=0)
+            ax.set_ylim(0, 1.08 * ax.dataLim.ymax or None)  # room for the markers of the largest
         ax.minorticks_off()
         ax.set_title(quantity, loc="left")
         ax.grid(axis="y")

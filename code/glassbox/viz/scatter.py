@@ -23,10 +23,11 @@ _COLOURS = (QUERY, KEY, VALUE, HIGHLIGHT, AMBER)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
 _PAGE_WIDTH = 7.0  # inches: the column of the site on a large screen
 _GAP = 4.0  # points between a dot and its label
+_SPACE = 1.5  # points on either side of a label, so that two do not read as one
 #: Where a label may stand, as seen from its dot: right, left, above, below, then between these.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 #: How far off it may stand, in gaps; from the second on a line leads to the dot.
-_DISTANCES = (1.0, 3.5, 6.5)
+_DISTANCES = (1.0, 3.5, 6.5, 9.5)
 
 
 def scatter(
@@ -130,7 +131,9 @@ def scatters(
         if title:
             ax.set_title(title, loc="left")
         if len(legends) > 1 and len(panel.names) > 1:
-            ax.legend(loc="best")
+            # Beside the title: inside the panel its markers would pass for points.
+            place = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
+            ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
     for ax in axes[-1]:
         ax.set_xlabel(x_label)
     for ax in axes[:, 0]:
@@ -202,7 +205,7 @@ def _label(ax: Axes, panel: _Panel) -> None:
     fig = ax.figure.get_figure(root=True)
     assert fig is not None
     dots = ax.transData.transform(panel.points)
-    size = 4.0 * fig.dpi / 72
+    size = 6.0 * fig.dpi / 72
     taken = [Bbox.from_bounds(x - size / 2, y - size / 2, size, size) for x, y in dots]
     frame = ax.get_window_extent()
     for number, text in enumerate(panel.labels):
@@ -215,6 +218,7 @@ def _label(ax: Axes, panel: _Panel) -> None:
             shown = _write(ax, text, panel.points[number], side, far)
             shown.get_window_extent()  # puts it in its place
             box = Text.get_window_extent(shown)  # without the line that leads to the dot
+            box = box.padded(_SPACE * fig.dpi / 72, 0.0)
             others = (other for dot, other in enumerate(taken) if dot != number)
             cost = sum(_overlap(box, other) for other in others)
             cost += 2 * (box.width * box.height - _overlap(box, frame)) + place
@@ -231,6 +235,8 @@ def _label(ax: Axes, panel: _Panel) -> None:
 def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float) -> Text:
     right, up = side
     near = far * (0.75 if right and up else 1.0)
+    fig = ax.figure.get_figure(root=True)
+    wide = fig is not None and fig.get_figwidth() > FIGURE_WIDTH  # has more labels
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": TEXT, "shrinkB": 3}
     return ax.annotate(
         text,
@@ -239,7 +245,7 @@ def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: f
         textcoords="offset points",
         ha={1: "left", 0: "center", -1: "right"}[right],
         va={1: "bottom", 0: "center", -1: "top"}[up],
-        fontsize=10,
+        fontsize=9 if wide else 10,
         arrowprops=None if far == 1 else line,
     )
 
