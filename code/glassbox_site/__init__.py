@@ -6,7 +6,8 @@ inside the page (`drawings`), source in cells as listings (`listings`), folded s
 versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
 their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), and no more bytes than the pages use (`slim`).
+widgets (`widgets`), the chapters to take along (`notebooks`), and no more bytes than the pages
+use (`slim`).
 """
 
 from pathlib import Path
@@ -26,6 +27,7 @@ from glassbox_site import (
     highlighting,
     listings,
     mathematics,
+    notebooks,
     numbers,
     objects,
     signatures,
@@ -38,7 +40,8 @@ from glassbox_site import (
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
-    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets, slim),
+    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
+    *(notebooks, slim),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 

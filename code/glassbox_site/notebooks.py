@@ -1,0 +1,98 @@
+"""Every chapter can be taken along as a notebook, and opened in Colab.
+
+The site carries a copy of each chapter whose first cell fetches the book where it is not
+installed. Address and button follow from one setting, `glassbox_repository` in `_config.yml`: where
+the book is published, such as `https://github.com/OWNER/NAME`. Empty, it is the repository whose
+workflow builds the site; built elsewhere, the copies have no such cell and the pages no button.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from glassbox_site.numbers import chapter_number
+from glassbox_site.times import chapters
+
+FOLDER = "notebooks"
+#: Colab opens notebooks from a branch; the workflow that publishes the site puts the copies there.
+BRANCH = "notebooks"
+GITHUB = "https://github.com/"
+COLAB = "https://colab.research.google.com/github/"
+FETCH = """\
+# Fetches the book and its package, where they are not installed.
+import importlib.util
+
+if importlib.util.find_spec("glassbox") is None:
+    !git clone --quiet --depth 1 {address} glassbox-book
+    %pip install --quiet "./glassbox-book[chapters]"
+    %cd -q glassbox-book/chapters
+"""
+
+
+def find_address(app: Sphinx, config: Config) -> None:
+    """Take the setting, or else what GitHub's workflows say of themselves."""
+    set_here = config.glassbox_repository
+    workflow = os.environ.get("GITHUB_REPOSITORY", "")
+    address = set_here or (GITHUB + workflow if workflow else "")
+    if address and not address.startswith(GITHUB):
+        raise ValueError(
+            f"glassbox_repository={address!r} in _config.yml: expected {GITHUB}OWNER/NAME, since "
+            "Colab opens notebooks from there, or nothing"
+        )
+    config.glassbox_repository = address.rstrip("/").removesuffix(".git")
+
+
+def copy(notebook: dict[str, Any], address: str) -> dict[str, Any]:
+    """Return a chapter as it is taken along: without outputs, with what fetches the book."""
+    cells = [
+        {**cell, "outputs": [], "execution_count": None} if cell["cell_type"] == "code" else cell
+        for cell in notebook["cells"]
+    ]
+    if address:
+        fetch: dict[str, Any] = {
+            "cell_type": "code",
+            "id": "fetch",
+            "metadata": {},
+            "source": FETCH.format(address=address).rstrip(),
+            "outputs": [],
+            "execution_count": None,
+        }
+        cells.insert(0, fetch)
+    return {**notebook, "cells": cells}
+
+
+def write_copies(app: Sphinx, error: Exception | None) -> None:
+    """Write the copies beside the pages."""
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / FOLDER
+    folder.mkdir(exist_ok=True)
+    for path in chapters(Path(app.srcdir)):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        text = json.dumps(copy(notebook, app.config.glassbox_repository), ensure_ascii=False)
+        (folder / path.name).write_text(text + "\n", encoding="utf-8")
+
+
+def link(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Tell the page of a chapter where its copy lies, and where Colab finds it."""
+    if chapter_number(page) is None:
+        return
+    name = f"{page.rpartition('/')[2]}.ipynb"
+    context["notebook"] = f"{FOLDER}/{name}"
+    if address := app.config.glassbox_repository:
+        context["colab"] = f"{COLAB}{address.removeprefix(GITHUB)}/blob/{BRANCH}/{name}"
+
+
+def setup(app: Sphinx) -> None:
+    """Know the setting, act on each page and in the end."""
+    app.add_config_value("glassbox_repository", "", "html", str)
+    app.connect("config-inited", find_address)
+    app.connect("html-page-context", link)
+    app.connect("build-finished", write_copies)

@@ -1,0 +1,100 @@
+"""A chapter can be taken along, and opened in Colab where it fetches the book."""
+
+import ast
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+
+from glassbox_site.notebooks import FOLDER, copy, find_address, link
+from tests.site.conftest import ROOT, SITE
+
+ADDRESS = "https://github.com/someone/some-book"
+
+
+def configured(address: str, monkeypatch: pytest.MonkeyPatch, workflow: str | None = None) -> Any:
+    """Return the configuration after the setting was read."""
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    if workflow is not None:
+        monkeypatch.setenv("GITHUB_REPOSITORY", workflow)
+    app: Any = SimpleNamespace(config=SimpleNamespace(glassbox_repository=address))
+    find_address(app, app.config)
+    return app
+
+
+def test_the_copy_is_the_chapter_without_its_outputs(chapter):
+    original = nbformat.read(ROOT / chapter.replace(".html", ".ipynb"), as_version=4)
+    taken = nbformat.read(SITE / FOLDER / chapter.replace(".html", ".ipynb")[9:], as_version=4)
+    nbformat.validate(taken)
+    cells = [cell for cell in taken.cells if cell.id != "fetch"]
+    assert [cell.source for cell in cells] == [cell.source for cell in original.cells]
+    assert all(not cell.outputs for cell in cells if cell.cell_type == "code")
+
+
+def test_a_page_links_to_its_notebook(read, chapter):
+    page = read(chapter).page
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Notebook", exact=True).click()
+    assert download.value.suggested_filename == chapter.replace(".html", ".ipynb")[9:]
+    assert json.loads(download.value.path().read_text(encoding="utf-8"))["cells"]
+
+
+def test_with_an_address_the_first_cell_fetches_what_is_missing():
+    cells = copy({"cells": [{"cell_type": "markdown", "source": "# A"}]}, ADDRESS)["cells"]
+    assert [cell["cell_type"] for cell in cells] == ["code", "markdown"]
+    source = cells[0]["source"]
+    assert f"git clone --quiet --depth 1 {ADDRESS} " in source
+    ran: list[str] = []
+    shell = SimpleNamespace(
+        system=ran.append, run_line_magic=lambda *words: ran.append(" ".join(words))
+    )
+    code = TransformerManager().transform_cell(source)
+    ast.parse(code)
+    exec(code, {"get_ipython": lambda: shell})  # the package is installed here
+    assert ran == []
+    exec(code.replace('"glassbox"', '"glassbox_that_is_not"'), {"get_ipython": lambda: shell})
+    assert [line.split()[0] for line in ran] == ["git", "pip", "cd"]
+
+
+def test_without_an_address_a_copy_fetches_nothing_and_no_page_has_a_button(monkeypatch):
+    app = configured("", monkeypatch)
+    context: dict[str, Any] = {}
+    link(app, "chapters/04_scaled_dot_product", "page.html", context, None)
+    assert context == {"notebook": "notebooks/04_scaled_dot_product.ipynb"}
+    assert copy({"cells": []}, app.config.glassbox_repository)["cells"] == []
+
+
+@pytest.mark.parametrize(
+    ("address", "workflow"),
+    [
+        (ADDRESS, None),
+        (ADDRESS + "/", None),
+        (ADDRESS + ".git", "another/one"),
+        ("", "someone/some-book"),
+    ],
+)
+def test_the_button_leads_to_the_copy_in_its_branch(monkeypatch, address, workflow):
+    app = configured(address, monkeypatch, workflow)
+    context: dict[str, Any] = {}
+    link(app, "chapters/04_scaled_dot_product", "page.html", context, None)
+    assert context["colab"] == (
+        "https://colab.research.google.com/github/someone/some-book/blob/notebooks/"
+        "04_scaled_dot_product.ipynb"
+    )
+    link(app, "chapters/notation", "page.html", context := {}, None)
+    assert context == {}
+
+
+def test_an_address_that_colab_cannot_open_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match=r"glassbox_repository='https://example.org/x' .*OWNER"):
+        configured("https://example.org/x", monkeypatch)
+
+
+def test_the_branch_is_the_one_that_is_published():
+    workflow = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    assert "working-directory: _build/html/notebooks" in workflow
+    assert "--initial-branch notebooks" in workflow
+    assert '/${{ github.repository }}" notebooks' in workflow
