@@ -74,10 +74,13 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
     log = thinned(read_metrics(folder / "metrics.jsonl"))
     (place / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     (place / "training.json").write_text(json.dumps(spent, indent=1) + "\n")
+    corpus = spent["config"]["corpus"]
     options = [] if isinstance(loaded, CharacterModel) else ["--beams", "1,5"]
-    for split in SPLITS[spent["config"]["corpus"]]:
+    for split in SPLITS[corpus]:
         report = place / f"scores-{split}.json"
-        glassbox(["evaluate", str(model), "--split", split, *options, "--json", str(report)])
+        asked = ["--data", corpus, "--split", split, *options, "--json", str(report)]
+        if glassbox(["evaluate", str(model), *asked]):
+            raise SystemExit(f"{name} is not kept: its scores on {split} could not be taken")
         scores = json.loads(report.read_text()) | {"model": shipped or name}  # wherever it lay
         report.write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n")
     written = card.write(RUNS / name, shipped)
