@@ -150,7 +150,7 @@ def additive_scores(
     key_weight: Float[Tensor, "d_hidden d_key"],
     score_weight: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    r"""Score every query against every key with a small network: :math:`v^\top \tanh(Wq_i + Uk_j)`.
+    r"""Score each query against each key by a small network: :math:`\tanh(q_i W + k_j U) \cdot v`.
 
     Queries and keys need not be equally wide here. The hidden layer exists once for every pair of
     positions, so memory is larger by a factor of ``d_hidden`` than with dot products.
@@ -162,7 +162,7 @@ def additive_scores(
     key : Tensor
         ``(..., k_len, d_key)``; the encoder's states in the original.
     query_weight, key_weight : Tensor
-        :math:`W`, ``(d_hidden, d_query)``, and :math:`U`, ``(d_hidden, d_key)``.
+        :math:`W^\top`, ``(d_hidden, d_query)``, and :math:`U^\top`, ``(d_hidden, d_key)``.
     score_weight : Tensor
         :math:`v`, ``(d_hidden,)``.
 
