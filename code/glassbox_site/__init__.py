@@ -6,8 +6,8 @@ inside the page (`drawings`), source in cells as listings (`listings`), folded s
 versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
 their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`), and no more bytes than the pages
-use (`slim`).
+widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), and no more bytes than the
+pages use (`slim`).
 """
 
 from pathlib import Path

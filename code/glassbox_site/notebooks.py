@@ -1,13 +1,15 @@
 """Every chapter can be taken along as a notebook, and opened in Colab.
 
-The site carries a copy of each chapter whose first cell fetches the book where it is not
-installed. Address and button follow from one setting, `glassbox_repository` in `_config.yml`: where
-the book is published, such as `https://github.com/OWNER/NAME`. Empty, it is the repository whose
-workflow builds the site; built elsewhere, the copies have no such cell and the pages no button.
+The site carries a copy of each chapter, in plain Markdown (`plain`), whose first cell fetches the
+book where it is not installed. Address and button follow from one setting, `glassbox_repository` in
+`_config.yml`: where the book is published, such as `https://github.com/OWNER/NAME`. Empty, it is
+the repository whose workflow builds the site; built elsewhere, the copies have no such cell and the
+pages no button.
 """
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from glassbox_site.numbers import chapter_number
+from glassbox_site.plain import Resolve, to_plain, words
 from glassbox_site.times import chapters
 
 FOLDER = "notebooks"
@@ -23,6 +26,8 @@ FOLDER = "notebooks"
 BRANCH = "notebooks"
 GITHUB = "https://github.com/"
 COLAB = "https://colab.research.google.com/github/"
+RAW = "https://raw.githubusercontent.com/{}/main/"
+EXERCISE = re.compile(r"\{exercise\} *(.*)\n:label: *(\S+)")
 FETCH = """\
 # Fetches the book and its package, where they are not installed.
 import importlib.util
@@ -47,23 +52,27 @@ def find_address(app: Sphinx, config: Config) -> None:
     config.glassbox_repository = address.rstrip("/").removesuffix(".git")
 
 
-def copy(notebook: dict[str, Any], address: str) -> dict[str, Any]:
-    """Return a chapter as it is taken along: without outputs, with what fetches the book."""
-    cells = [
-        {**cell, "outputs": [], "execution_count": None} if cell["cell_type"] == "code" else cell
-        for cell in notebook["cells"]
-    ]
-    if address:
-        fetch: dict[str, Any] = {
-            "cell_type": "code",
-            "id": "fetch",
-            "metadata": {},
-            "source": FETCH.format(address=address).rstrip(),
-            "outputs": [],
-            "execution_count": None,
-        }
-        cells.insert(0, fetch)
+def copy(notebook: dict[str, Any], address: str, resolve: Resolve) -> dict[str, Any]:
+    """Return a chapter as it is taken along: in plain Markdown, without outputs, and fetching."""
+    pictures = RAW.format(address.removeprefix(GITHUB)) if address else ""
+    cells = [_fetching(address)] if address else []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cells.append({**cell, "outputs": [], "execution_count": None})
+        elif text := to_plain("".join(cell["source"]), resolve, pictures).strip():
+            cells.append({**cell, "source": text})
     return {**notebook, "cells": cells}
+
+
+def _fetching(address: str) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "id": "fetch",
+        "metadata": {},
+        "source": FETCH.format(address=address).rstrip(),
+        "outputs": [],
+        "execution_count": None,
+    }
 
 
 def write_copies(app: Sphinx, error: Exception | None) -> None:
@@ -72,9 +81,13 @@ def write_copies(app: Sphinx, error: Exception | None) -> None:
         return
     folder = Path(app.outdir) / FOLDER
     folder.mkdir(exist_ok=True)
-    for path in chapters(Path(app.srcdir)):
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        text = json.dumps(copy(notebook, app.config.glassbox_repository), ensure_ascii=False)
+    read = {path: json.loads(path.read_text("utf-8")) for path in chapters(Path(app.srcdir))}
+    texts = ("".join(cell["source"]) for notebook in read.values() for cell in notebook["cells"])
+    titles = {label: title for text in texts for title, label in EXERCISE.findall(text)}
+    resolve = words(app.env, titles)
+    for path, notebook in read.items():
+        taken = copy(notebook, app.config.glassbox_repository, resolve)
+        text = json.dumps(taken, ensure_ascii=False)
         (folder / path.name).write_text(text + "\n", encoding="utf-8")
 
 

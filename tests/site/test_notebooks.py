@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,14 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from glassbox_site.notebooks import FOLDER, copy, find_address, link
+from glassbox_site.plain import to_plain
 from tests.site.conftest import ROOT, SITE
 
 ADDRESS = "https://github.com/someone/some-book"
+
+
+def same(role: str, target: str) -> str:
+    return target
 
 
 def configured(address: str, monkeypatch: pytest.MonkeyPatch, workflow: str | None = None) -> Any:
@@ -25,13 +31,45 @@ def configured(address: str, monkeypatch: pytest.MonkeyPatch, workflow: str | No
     return app
 
 
-def test_the_copy_is_the_chapter_without_its_outputs(chapter):
+def test_the_copy_is_the_chapter_in_plain_markdown_without_its_outputs(chapter):
     original = nbformat.read(ROOT / chapter.replace(".html", ".ipynb"), as_version=4)
     taken = nbformat.read(SITE / FOLDER / chapter.replace(".html", ".ipynb")[9:], as_version=4)
     nbformat.validate(taken)
-    cells = [cell for cell in taken.cells if cell.id != "fetch"]
-    assert [cell.source for cell in cells] == [cell.source for cell in original.cells]
-    assert all(not cell.outputs for cell in cells if cell.cell_type == "code")
+    cells = {cell.id: cell for cell in taken.cells}
+    for cell in original.cells:
+        if cell.cell_type == "code":
+            assert cells[cell.id].source == cell.source
+            assert not cells[cell.id].outputs
+    text = "\n".join(cell.source for cell in taken.cells if cell.cell_type == "markdown")
+    assert re.findall(r"\{[\w-]+\}`[^`]+`|^[`:]{3,}\{.*|^\([\w-]+\)=", text, re.MULTILINE) == []
+    assert re.findall(r"\((?:eq|fig|ch|sec|ex|lst)-[\w-]+\)|\*\*(?:fig|lst)-", text) == []
+
+
+PLAIN = {
+    "(sec-x)=\n## A title": "## A title",
+    "See {eq}`eq-x` and {numref}`fig-x`.": "See (8.2) and Figure 8.1.",
+    "Of {cite}`a2017`, {term}`heads <head>`.": "Of [A, 2017], heads.",
+    "```{math}\n:label: eq-x\na = b\n```": "$$\na = b \\tag{8.2}\n$$",
+    "```{figure} ../images/x.svg\n:name: fig-x\n:alt: A box.\n\nWhat it {term}`is`.\n```": (
+        "![A box.](https://x/images/x.svg)\n\n**Figure 8.1.** What it is."
+    ),
+    "```{warning}\nOne.\n\nTwo.\n```": "> **Warning.** One.\n>\n> Two.",
+    "````{exercise} Name\n:label: ex-x\n\nDo.\n\n```{hint}\n:class: dropdown\n\nSo.\n```\n````": (
+        "### Exercise: Name\n\nDo.\n\n<details><summary>Hint</summary>\n\nSo.\n\n</details>"
+    ),
+    "```{solution-start} ex-x\n:class: dropdown\n```": "**Solution: Name**",
+}
+
+
+@pytest.mark.parametrize(("myst", "plain"), PLAIN.items())
+def test_directives_and_roles_become_plain_markdown(myst, plain):
+    known = {"eq-x": "8.2", "fig-x": "Figure 8.1", "a2017": "[A, 2017]", "ex-x": "Name"}
+    assert to_plain(myst, lambda role, target: known.get(target, target), "https://x/") == plain
+
+
+def test_a_directive_without_a_plain_form_is_named():
+    with pytest.raises(ValueError, match=r"'tabs' has no plain form.*plain\.py"):
+        to_plain("```{tabs}\n```", lambda role, target: target)
 
 
 def test_a_page_links_to_its_notebook(read, chapter):
@@ -43,7 +81,7 @@ def test_a_page_links_to_its_notebook(read, chapter):
 
 
 def test_with_an_address_the_first_cell_fetches_what_is_missing():
-    cells = copy({"cells": [{"cell_type": "markdown", "source": "# A"}]}, ADDRESS)["cells"]
+    cells = copy({"cells": [{"cell_type": "markdown", "source": "# A"}]}, ADDRESS, same)["cells"]
     assert [cell["cell_type"] for cell in cells] == ["code", "markdown"]
     source = cells[0]["source"]
     assert f"git clone --quiet --depth 1 {ADDRESS} " in source
@@ -64,7 +102,7 @@ def test_without_an_address_a_copy_fetches_nothing_and_no_page_has_a_button(monk
     context: dict[str, Any] = {}
     link(app, "chapters/04_scaled_dot_product", "page.html", context, None)
     assert context == {"notebook": "notebooks/04_scaled_dot_product.ipynb"}
-    assert copy({"cells": []}, app.config.glassbox_repository)["cells"] == []
+    assert copy({"cells": []}, app.config.glassbox_repository, same)["cells"] == []
 
 
 @pytest.mark.parametrize(
