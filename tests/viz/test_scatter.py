@@ -92,7 +92,7 @@ def test_panels_have_their_titles_and_one_scale_if_wanted():
 
 
 def test_a_legend_of_its_own_stands_above_the_panel_where_it_cannot_pass_for_points():
-    fig = scatters({"one": (POINTS, None, GROUPS), "two": (POINTS, None, ["a", "b", "b"])})
+    fig: Any = scatters({"one": (POINTS, None, GROUPS), "two": (POINTS, None, ["a", "b", "b"])})
     fig.draw_without_rendering()
     for ax in fig.axes:
         assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
