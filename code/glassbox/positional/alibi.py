@@ -12,7 +12,7 @@ def alibi_slopes(
 ) -> Float[Tensor, " n_heads"]:
     r"""By how much a score falls with each position of distance, for each head.
 
-    .. math:: m_h = 2^{-8h/n}, \quad h = 1, \ldots, n
+    .. math:: m_g = 2^{-8g/h}, \quad g = 1, \ldots, h
 
     for a power of two. Other numbers of heads take the slopes of the next lower power of two, and
     for the heads that are left every second slope of twice as many.
@@ -20,7 +20,7 @@ def alibi_slopes(
     Parameters
     ----------
     n_heads : int
-        Number :math:`n` of heads.
+        Number :math:`h` of heads.
     device : torch.device or str, optional
         Where to make the slopes.
 
@@ -51,7 +51,7 @@ def alibi_bias(
     k_positions: Int[Tensor, "*#rows k_len"],
     slopes: Float[Tensor, " n_heads"],
 ) -> Float[Tensor, "*batch n_heads q_len k_len"]:
-    r"""Lower each score in proportion to the distance: :math:`-m_h |i - j|`.
+    r"""Lower each score in proportion to the distance: :math:`-m_g |i - j|`.
 
     The paper has causal models, whose keys all lie to the left. Here keys to the right count by
     their distance too, so that an encoder sees both sides alike.
