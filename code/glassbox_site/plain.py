@@ -23,6 +23,7 @@ DIRECTIVE = re.compile(
 )
 OPTION = re.compile(r"^:([\w-]+):[ ]*(.*)$", re.MULTILINE)
 TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
+CODE = {"attr", "class", "data", "func", "meth", "mod"}
 BOXES = {"important", "note", "seealso", "warning"}
 
 
@@ -85,6 +86,8 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
 
 def _reference(role: str, target: str, resolve: Resolve) -> str:
     """Return the words of a reference; one that has its own, ``words <target>``, keeps them."""
+    if role in CODE:
+        return f"`{target.lstrip('~').rpartition('.')[2] if target[0] == '~' else target}`"
     if own := re.fullmatch(r"(.+?)\s*<[^>]+>", target):
         return own[1]
     return f"({resolve(role, target)})" if role == "eq" else resolve(role, target)
@@ -139,7 +142,8 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
         if role == "ref":
             return f"*{std['labels'][target][2]}*" if target in std["labels"] else target
         if role == "doc":
-            return f"*{env.titles[target.lstrip('/')].astext()}*"
+            found = (n for n in env.titles if f"/{n}".endswith(f"/{target.lstrip('/')}"))
+            return f"*{env.titles[next(found)].astext()}*"
         return target  # a term of the glossary is its own name
 
     return resolve
