@@ -142,8 +142,8 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
         if role == "ref":
             return f"*{std['labels'][target][2]}*" if target in std["labels"] else target
         if role == "doc":
-            found = (n for n in env.titles if f"/{n}".endswith(f"/{target.lstrip('/')}"))
-            return f"*{env.titles[next(found)].astext()}*"
+            names = (n for n in env.titles if f"/{n}".endswith(f"/{target.lstrip('/')}"))
+            return f"*{env.titles[next(names)].astext()}*"
         return target  # a term of the glossary is its own name
 
     return resolve
