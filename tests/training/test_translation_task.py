@@ -200,3 +200,18 @@ def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
     file.write_text(f"one\tun\n{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"pairs.tsv, line 2: .*expected two, in en and fr"):
         read_pairs(file, [("en", "fr")])
+
+
+def test_phrases_need_no_file_and_make_a_whole_task():
+    config = TranslationConfig(
+        corpus="phrases",
+        directions=(("en", "fr"),),
+        vocab_size=2000,
+        tokens=640,
+        model=CONFIG.model,
+    )
+    task = TranslationTask(config)
+    assert (len(task.examples), len(task.held_out)) == (6_000, 200)
+    source, target = task.examples[0]
+    assert task.tokenizer.decode(source) == "the boy sees our beautiful cow."
+    assert task.tokenizer.decode(target) == "le garçon voit notre belle vache."

@@ -2,6 +2,7 @@
 
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
+from glassbox.data.phrases import Phrase, phrases
 from glassbox.data.senses import senses
 from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
 from glassbox.data.store import find
@@ -14,10 +15,12 @@ __all__ = [
     "DataFile",
     "LabelledSentence",
     "ParsedSentence",
+    "Phrase",
     "TaggedSentence",
     "everyday",
     "find",
     "multi30k",
+    "phrases",
     "plain_spaces",
     "references",
     "senses",

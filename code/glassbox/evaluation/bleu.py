@@ -148,7 +148,7 @@ def corpus_bleu(
     Notes
     -----
     Papineni et al. (2002), section 2.3. How text is split into tokens changes the score: compare
-    only what was split alike. Chapter 9.
+    only what was split alike. Chapter 9, equation ``eq-bleu``.
     """
     check_token_corpora(hypotheses, references)
     if max_n < 1:

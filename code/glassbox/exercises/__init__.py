@@ -11,6 +11,7 @@ from glassbox.exercises import positional_encoding as positional_encoding
 from glassbox.exercises import scaled_dot_product as scaled_dot_product
 from glassbox.exercises import self_attention as self_attention
 from glassbox.exercises import tokens_and_embeddings as tokens_and_embeddings
+from glassbox.exercises import training as training
 from glassbox.exercises.exercise import EXERCISES, Case, Exercise, slips
 from glassbox.exercises.judge import Verdict, check
 

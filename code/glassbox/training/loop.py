@@ -87,7 +87,8 @@ def train(
     Notes
     -----
     Gradients are those of the loss of all tokens in a step, divided by their number: the same for
-    one large batch, for several in turn, and for several processes. Chapters 9 and 12.
+    one large batch, for several in turn, and for several processes. They are clipped as in
+    equation ``eq-clipping``. Chapters 9 and 12.
     """
     group = group or Processes(0, 1, torch.device("cpu"))
     # As JSON has it: tuples are lists, and what it does not know is refused before the first step.
@@ -171,7 +172,7 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> Optimizer:
 
     Notes
     -----
-    Loshchilov and Hutter (2019), algorithm 2. Chapter 9.
+    Loshchilov and Hutter (2019), algorithm 2. Chapter 9, equation ``eq-adamw``.
     """
     parameters = list(model.parameters())
     groups = [

@@ -88,7 +88,8 @@ def cross_entropy(
     -----
     Szegedy et al. (2016), section 7, with "vocabulary", as in PyTorch; Vaswani et al. (2017),
     section 5.4; Rush (2018) has "others_but_padding", less the entropy of :math:`q`, which has no
-    gradient. Chapter 9.
+    gradient. Chapter 9, equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and
+    ``eq-label-smoothing``.
     """
     vocab_size = _check(logits, labels, smoothing, over, ignore_id)
     counted = torch.ones_like(labels, dtype=torch.bool)

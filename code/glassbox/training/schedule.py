@@ -42,7 +42,7 @@ def warmup_inverse_sqrt(step: int, d_model: int, warmup: int) -> float:
 
     Notes
     -----
-    Vaswani et al. (2017), equation 3. Chapter 9.
+    Vaswani et al. (2017), equation 3. Chapter 9, equation ``eq-warmup-inverse-sqrt``.
     """
     _check(step=step, d_model=d_model, warmup=warmup)
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
@@ -114,7 +114,8 @@ def warmup_cosine(step: int, peak: float, warmup: int, total: int, floor: float 
 
     Notes
     -----
-    Loshchilov and Hutter (2017), equation 5, without restarts. Chapter 9.
+    Loshchilov and Hutter (2017), equation 5, without restarts. Chapter 9, equation
+    ``eq-warmup-cosine``.
     """
     t = _fallen(step, warmup, total)
     if t < 0:

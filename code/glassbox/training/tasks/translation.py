@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from glassbox.checks import check_kind
-from glassbox.data import multi30k, tatoeba
+from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
@@ -19,7 +19,7 @@ from glassbox.training.loss import Loss, cross_entropy
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
-Corpus = Literal["tatoeba", "multi30k"]
+Corpus = Literal["tatoeba", "multi30k", "phrases"]
 Example = tuple[list[int], list[int]]
 
 
@@ -38,8 +38,8 @@ class TranslationConfig:
 
     Parameters
     ----------
-    corpus : {"tatoeba", "multi30k"}
-        The pairs of sentences.
+    corpus : {"tatoeba", "multi30k", "phrases"}
+        The pairs of sentences; the last come with the package.
     directions : tuple of (str, str)
         From which language to which, such as ``(("fr", "en"),)``; several are learned by one
         model, which is told by a token in front of the source which language to write.
@@ -286,7 +286,8 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
             for a, b in config.directions
             for source, target in multi30k(split, a, b)
         ]
-    rows = [{"en": english, "fr": french} for english, french in tatoeba(split)]
+    read = phrases if config.corpus == "phrases" else tatoeba
+    rows = [{"en": english, "fr": french} for english, french, *_ in read(split)]
     return [Pair(row[a], row[b], a, b) for a, b in config.directions for row in rows]
 
 
