@@ -16,7 +16,7 @@ def box(x: float, y: float, title: str, lines: tuple[str, str], line: str, fill:
         d.text(x + WIDTH / 2, y + 49 + 21 * number, words, size=15)
 
 
-d.text(LEFT + WIDTH / 2, 20, "the next batch: source and target", size=15, colour="muted")
+d.text(LEFT, 20, "the next batch: source and target", anchor="start", size=15, colour="muted")
 d.arrow((LEFT + WIDTH / 2, 28), (LEFT + WIDTH / 2, TOP - 2))
 box(LEFT, TOP, "1 forward", ("source and shifted target", "become logits"), "query", "query-wash")
 box(RIGHT, TOP, "2 loss", ("logits and labels", "become one number"), "key", "key-wash")
