@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from glassbox.viz.style import FIGURE_WIDTH
 
@@ -53,8 +54,9 @@ def line_charts(
                 raise ValueError(
                     f"{quantity!r}, {name!r} has {len(values)} values for {len(x)} points"
                 )
+    height = (2.6 if log_y else 2.1) * len(panels)  # powers of ten need room
     fig, axes = plt.subplots(
-        len(panels), 1, figsize=(FIGURE_WIDTH, 2.1 * len(panels)), sharex=True, squeeze=False
+        len(panels), 1, figsize=(FIGURE_WIDTH, height), sharex=True, squeeze=False
     )
     for ax, (quantity, series) in zip(axes.flat, panels.items(), strict=True):
         for marker, (name, values) in zip(_MARKERS, series.items(), strict=False):
@@ -64,6 +66,7 @@ def line_charts(
         ax.set_xticks(x, [f"{point:g}" for point in x])
         if log_y:
             ax.set_yscale("log")
+            ax.yaxis.set_major_locator(LogLocator(numticks=9))
             ax.yaxis.set_major_formatter("{x:g}")
         else:
             ax.set_ylim(0, 1.08 * ax.dataLim.ymax or None)  # room for the markers of the largest
