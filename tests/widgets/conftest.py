@@ -1,16 +1,18 @@
 """Widgets of every kind, and pages that hold them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from glassbox.widgets import (
     Row,
     Widget,
     assets,
     attention_playground,
+    next_token,
     positional_encoding,
     softmax_temperature,
     stepper,
@@ -34,11 +36,32 @@ def merges(words: list[str] = WORDS) -> Widget:
     return stepper([("Letters.", start), ("A pair.", pair), ("A token.", [[("ug", "new")]])])
 
 
+VOCABULARY, END = 40, 3
+GENERATOR = torch.Generator().manual_seed(3)
+PREFIXES: dict[tuple[int, ...], torch.Tensor] = {
+    ids: 3
+    * torch.randn(VOCABULARY, generator=GENERATOR).index_fill(0, torch.tensor([0, 1, 2, END]), 1.5)
+    + torch.arange(VOCABULARY) / 100
+    for ids in ((), (0,), (1,), (0, 2))
+}
+
+
+def sentence(words: list[str] = WORDS) -> Widget:
+    def name(token: int) -> str:
+        return words[token] if token < len(words) else "</s>"
+
+    def decode(ids: Sequence[int]) -> str:
+        return " ".join(name(i) for i in ids)
+
+    return next_token(PREFIXES, END, token=name, decode=decode, source=words[0])
+
+
 WIDGETS: dict[str, Callable[[list[str]], Widget]] = {
     "softmax_temperature": lambda words: softmax_temperature([*SCORES[:3]], words),
     "attention_playground": playground,
     "positional_encoding": lambda words: positional_encoding(16, 32, position=3, shift=2),
     "stepper": merges,
+    "next_token": sentence,
 }
 
 

@@ -6,6 +6,7 @@ One module per chapter declares its exercises; importing it here is all that reg
 from glassbox.exercises import architecture as architecture
 from glassbox.exercises import decoder as decoder
 from glassbox.exercises import encoder as encoder
+from glassbox.exercises import generation as generation
 from glassbox.exercises import multi_head_attention as multi_head_attention
 from glassbox.exercises import positional_encoding as positional_encoding
 from glassbox.exercises import scaled_dot_product as scaled_dot_product

@@ -168,7 +168,8 @@ def beam_search(
     Notes
     -----
     Freitag and Al-Onaizan (2017); the penalty in the spirit of Wu et al. (2016),
-    section 7, whose formula is :math:`(5 + |y|)^\alpha / (5 + 1)^\alpha`. Chapter 10.
+    section 7, whose formula is :math:`(5 + |y|)^\alpha / (5 + 1)^\alpha`. Chapter 10,
+    equation ``eq-length-penalty``.
     """
     config = configure(config, options)
     if config.sample:

@@ -46,7 +46,7 @@ def contrastive_scores(
 
     Notes
     -----
-    Su et al. (2022), equation 5. Chapter 10.
+    Su et al. (2022), equation 5. Chapter 10, equation ``eq-contrastive``.
     """
     similarity = F.normalize(candidates, dim=-1) @ F.normalize(past, dim=-1).mT
     if mask is not None:

@@ -54,7 +54,7 @@ def repetition_penalty(
 
     Notes
     -----
-    Keskar et al. (2019), section 4.1. Chapter 10.
+    Keskar et al. (2019), section 4.1. Chapter 10, equation ``eq-repetition-penalty``.
     """
     check_number("repetition_penalty", penalty, 0.0, "; 1 changes nothing")
     occurred = _count(logits, token_ids, mask) > 0

@@ -38,7 +38,7 @@ def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Ten
     Notes
     -----
     Ackley, Hinton and Sejnowski (1985); in this form Hinton, Vinyals and Dean (2015), equation 1.
-    Chapter 10.
+    Chapter 10, equation ``eq-sampling-temperature``.
     """
     check_number("temperature", value, 0.0, ". The limit of 0 is greedy decoding: sample=False")
     return logits / value
@@ -97,7 +97,8 @@ def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batc
 
     Notes
     -----
-    Holtzman et al. (2020), section 3.1, equation 2. Chapter 10.
+    Holtzman et al. (2020), section 3.1, equation 2. Chapter 10, equation
+    ``eq-nucleus``.
     """
     check_share("top_p", p, ". To keep every token, leave it out")
     # Upwards from the least probable: tokens go as long as no more than 1 - p is lost by it.
@@ -129,7 +130,7 @@ def min_p(logits: Float[Tensor, "batch vocab"], ratio: float) -> Float[Tensor, "
 
     Notes
     -----
-    Nguyen et al. (2024). Chapter 10.
+    Nguyen et al. (2024). Chapter 10, equation ``eq-min-p``.
     """
     check_share("min_p", ratio, ". To keep every token, leave it out")
     probabilities = logits.softmax(dim=-1)
@@ -163,7 +164,7 @@ def typical(logits: Float[Tensor, "batch vocab"], mass: float) -> Float[Tensor, 
 
     Notes
     -----
-    Meister et al. (2023). Chapter 10.
+    Meister et al. (2023). Chapter 10, equation ``eq-typical``.
     """
     check_share("typical_p", mass, ". To keep every token, leave it out")
     log_p = logits.log_softmax(dim=-1)

@@ -71,7 +71,7 @@ def accept(
     Notes
     -----
     Leviathan, Kalman and Matias (2023), section 2.3 and algorithm 1; Chen et al. (2023),
-    algorithm 2 and theorem 1. Chapter 10.
+    algorithm 2 and theorem 1. Chapter 10, equation ``eq-speculative``.
     """
     at = proposed[:, None]
     p, q = target[:-1].gather(1, at)[:, 0], draft.gather(1, at)[:, 0]

@@ -4,6 +4,7 @@ from glassbox.viz.bars import bar_chart, bar_charts
 from glassbox.viz.charts import line_charts
 from glassbox.viz.compare import compare_heads
 from glassbox.viz.curves import curves
+from glassbox.viz.distributions import reshaped
 from glassbox.viz.heatmap import attention_map, attention_maps
 from glassbox.viz.matrices import heat_map, heat_maps
 from glassbox.viz.scatter import scatter, scatters
@@ -20,6 +21,8 @@ from glassbox.viz.style import (
     use_book_style,
 )
 from glassbox.viz.tables import Table
+from glassbox.viz.tradeoff import trade_off
+from glassbox.viz.trees import Node, search_tree
 from glassbox.viz.vectors import vector_sums, vectors
 from glassbox.viz.views import head_view, model_view, neuron_view
 
@@ -30,6 +33,7 @@ __all__ = [
     "QUERY",
     "TEXT",
     "VALUE",
+    "Node",
     "Source",
     "Table",
     "attention_map",
@@ -45,9 +49,12 @@ __all__ = [
     "model_view",
     "neuron_view",
     "position_scheme",
+    "reshaped",
     "scatter",
     "scatters",
+    "search_tree",
     "spread_chart",
+    "trade_off",
     "use_book_style",
     "vector_sums",
     "vectors",

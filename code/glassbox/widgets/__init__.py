@@ -10,6 +10,7 @@ A new kind is a function here that returns a :class:`Widget` and a script of the
 """
 
 from glassbox.widgets.attention_playground import attention_playground
+from glassbox.widgets.next_token import next_token
 from glassbox.widgets.positional_encoding import positional_encoding
 from glassbox.widgets.softmax_temperature import softmax_temperature
 from glassbox.widgets.stepper import Frame, Row, Token, stepper
@@ -21,6 +22,7 @@ __all__ = [
     "Token",
     "Widget",
     "attention_playground",
+    "next_token",
     "positional_encoding",
     "softmax_temperature",
     "stepper",

@@ -1,0 +1,118 @@
+"""Figures of decoding: reshaped distributions, searches as trees, one quantity for another."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from glassbox.viz import Node, reshaped, search_tree, trade_off
+
+TOKENS = ["Ġa", "Ġb", "others"]
+BEFORE = [0.6, 0.3, 0.1]
+TREE = [
+    Node(None, "<s>", 0.0),
+    Node(0, "Ġwe", -0.5),
+    Node(0, "Ġyou", -1.0),
+    Node(1, "</s>", -0.75, "ended"),
+    Node(1, "Ġgo", -2.5, "pruned"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Any:
+    yield
+    plt.close("all")
+
+
+def heights(ax: Any) -> list[float]:
+    return [bar.get_height() for bar in ax.patches]
+
+
+def test_panels_have_the_same_tokens_and_scale_and_both_distributions() -> None:
+    fig = reshaped(TOKENS, BEFORE, {"cut": [0.7, 0.3, 0.0], "same": torch.tensor(BEFORE)})
+    assert len({ax.get_ylim() for ax in fig.axes}) == 1
+    cut, same = fig.axes
+    assert heights(cut) == [0.7, 0.3, 0.0, *BEFORE]
+    assert heights(same) == pytest.approx([*BEFORE, *BEFORE])
+    assert [t.get_text() for t in cut.get_xticklabels()] == TOKENS
+
+
+def test_a_cross_stands_where_a_token_was_cut_off_and_nowhere_else() -> None:
+    axes: Any = reshaped(TOKENS, BEFORE, {"a": [1.0, 0.0, 0.0], "b": BEFORE}).axes
+    cut, same = axes
+    assert list(cut.get_lines()[0].get_xdata()) == [1, 2]
+    assert not same.get_lines()
+
+
+def test_a_bar_beyond_the_limit_has_its_number() -> None:
+    (ax,) = reshaped(TOKENS, BEFORE, {"greedy": [1.0, 0.0, 0.0]}, limit=0.7).axes
+    assert [text.get_text() for text in ax.texts] == ["1.00"]
+
+
+@pytest.mark.parametrize(
+    ("before", "panels", "columns", "message"),
+    [
+        (BEFORE, {}, 1, "no panels"),
+        (BEFORE, {"a": BEFORE}, 0, "columns=0"),
+        ([1.0], {"a": BEFORE}, 1, "'before' has 1 probabilities for 3 tokens"),
+        (BEFORE, {"a": [1.0]}, 1, "'a' has 1 probabilities for 3 tokens"),
+    ],
+)
+def test_distributions_that_do_not_fit_are_refused(
+    before: Any, panels: Any, columns: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        reshaped(TOKENS, before, panels, columns=columns)
+
+
+def test_each_node_has_its_token_and_score_and_what_became_of_it() -> None:
+    fig: Any = search_tree(TREE)
+    (ax,) = fig.axes
+    texts = [text.get_text() for text in ax.texts]
+    tokens, scores = texts[::2], texts[1::2]
+    assert tokens == ["<s>", "Ġwe", "Ġyou", "</s>", "Ġgo"]
+    assert scores == ["0.00", "−0.50", "−1.00", "−0.75", "−2.50"]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["kept", "pruned", "ended"]
+
+
+def test_no_two_leaves_share_a_row() -> None:
+    (ax,) = search_tree(TREE).axes
+    places: Any = ax.texts
+    points = {tuple(text.xy) for text in places}
+    assert len(points) == len(TREE)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([], "no nodes"),
+        ([Node(0, "a", 0.0)], "node 0 has parent 0: the first alone"),
+        ([Node(None, "a", 0.0), Node(None, "b", 0.0)], "node 1 has parent None"),
+        ([Node(None, "a", 0.0), Node(2, "b", 0.0)], "node 1 has parent 2, which is not before"),
+        ([Node(None, "a", 0.0, "lost")], "node 0 is 'lost'; it can be kept, pruned, ended"),
+    ],
+)
+def test_what_is_no_tree_is_refused(nodes: list[Node], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        search_tree(nodes)
+
+
+def test_a_line_goes_through_the_settings_of_each_method() -> None:
+    series = {"top-k": [(0.1, 40.0, "2"), (0.5, 30.0, "")], "top-p": [(0.2, 41.0, "")]}
+    fig: Any = trade_off(series, x_label="diversity", y_label="y", single=[(0.0, 45.0, "beams")])
+    (ax,) = fig.axes
+    lines = {line.get_label(): line.get_xydata().tolist() for line in ax.get_lines()}
+    assert lines["top-k"] == [[0.1, 40.0], [0.5, 30.0]]
+    assert lines["top-p"] == [[0.2, 41.0]]
+    assert [text.get_text() for text in ax.texts] == ["2", "beams"]
+    assert ax.get_xlabel() == "diversity"
+
+
+@pytest.mark.parametrize(
+    ("series", "message"),
+    [({}, "there are 0 series"), ({"a": []}, "'a' has no points")],
+)
+def test_a_plane_without_points_is_refused(series: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        trade_off(series, x_label="x", y_label="y")
