@@ -131,9 +131,9 @@ def _check(nodes: Sequence[Node]) -> None:
             raise ValueError(f"node {place} is {node.state!r}; it can be {', '.join(_LOOKS)}")
 
 
-def _heights(children: dict[int, list[int]]) -> list[float]:
+def _heights(children: dict[int, list[int]]) -> list[int]:
     """Give each leaf a row of its own, and each parent the height of its first child."""
-    heights = [0.0] * len(children)
+    heights = [0] * len(children)
     row = 0
 
     def place(node: int) -> None:
