@@ -42,7 +42,7 @@ PREFIXES: dict[tuple[int, ...], torch.Tensor] = {
     ids: 3
     * torch.randn(VOCABULARY, generator=GENERATOR).index_fill(0, torch.tensor([0, 1, 2, END]), 1.5)
     + torch.arange(VOCABULARY) / 100
-    for ids in ((), (0,), (1,), (0, 2))
+    for ids in ((), (0,), (1,), (0, 2), (2,))
 }
 
 

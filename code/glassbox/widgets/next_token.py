@@ -188,7 +188,8 @@ def _body(nodes: list[dict[str, Any]], logits: Tensor, source: str) -> str:
         f"<tbody>{lines}{_row(rest, others, 'others')}</tbody></table>"
         f'<p class="gb-says"><span data-part="told" aria-live="polite">All {len(logits):,} tokens '
         "can be drawn.</span></p>"
-        f'<div class="gb-controls" hidden>{buttons}{"".join(controls)}</div>'
+        f'<div class="gb-controls" hidden>{buttons}<div class="gb-knobs">{"".join(controls)}</div>'
+        "</div>"
         f'<script type="application/json" data-part="tree">{data}</script>'
     )
 
