@@ -88,6 +88,14 @@ def test_maps_without_numbers_say_what_their_colours_mean(vmax: float) -> None:
         assert len(svg(figure)) < 45_000
 
 
+def test_names_of_many_keys_stand_upright_in_narrow_maps():
+    weights, names = np.full((3, 12), 1 / 12), [f"token {i}" for i in range(12)]
+    for columns, rotation in ((1, 45), (2, 90)):
+        maps = [weights, weights]
+        figure = attention_maps(maps, names[:3], names, titles=["a", "b"], columns=columns)
+        assert {t.get_rotation() for t in figure.axes[0].get_xticklabels()} == {rotation}
+
+
 def test_maps_with_numbers_need_no_bar_of_colours() -> None:
     assert len(one_map().axes) == 1
     assert len(attention_maps([WEIGHTS] * 2, TOKENS, titles=["a", "b"], annotate=True).axes) == 2

@@ -43,6 +43,15 @@ def test_a_level_has_its_name():
     assert fig.axes[0].get_ylim() == (0, 1)
 
 
+def test_the_axis_can_start_elsewhere_and_a_point_be_left_out():
+    series = {"a": RUNS, "b": [[0.6, float("nan")]]}
+    ax: Any = spread_chart([32, 64], series, **LABELS, base=0.2, limit=1).axes[0]
+    assert ax.get_ylim() == (0.2, 1)
+    values = ax.containers[1].lines[0].get_ydata()
+    assert values[0] == 0.6
+    assert np.isnan(values[1])
+
+
 @pytest.mark.parametrize(
     ("series", "reason"),
     [

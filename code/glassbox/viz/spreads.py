@@ -21,6 +21,7 @@ def spread_chart(
     *,
     x_label: str,
     y_label: str,
+    base: int | float = 0,
     limit: int | float | None = None,
     level: tuple[str, int | float] | None = None,
 ) -> Figure:
@@ -31,11 +32,11 @@ def spread_chart(
     x : sequence of numbers
         Positions of the points, the same for all lines; each is a tick.
     series : mapping of str to array or tensor, shape (runs, len(x))
-        At most six, by their names.
+        At most six, by their names. NaN leaves a point out.
     x_label, y_label : str
         What the axes are.
-    limit : number, optional
-        Where the vertical axis ends; it starts at 0.
+    base, limit : number, optional
+        Where the vertical axis starts and ends.
     level : tuple of str and number, optional
         A level to compare with, and its name; a dotted line.
 
@@ -84,7 +85,7 @@ def spread_chart(
             textcoords="offset points",
         )
     ax.set_xticks(list(x), [f"{point:g}" for point in x])
-    ax.set_ylim(0, limit)
+    ax.set_ylim(base, limit)
     ax.set(xlabel=x_label, ylabel=y_label)
     ax.grid(axis="y")
     fig.legend(loc="outside upper center", ncols=3)
