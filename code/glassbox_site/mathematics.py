@@ -26,6 +26,9 @@ SYNONYMS = {
     "implies": r"\;\Longrightarrow\;",
 }
 BARS = {"|", "‖", "∣"}
+FENCES = {"(": ")", "[": "]", "{": "}"}
+APPLY = "\u2061"  # stands between a function and what it is applied to
+THIN = "0.1667em"
 BRACES = {"⏞", "⏟"}
 
 
@@ -48,7 +51,7 @@ def to_mathml(latex: str, *, block: bool = False) -> str:
     latex = re.sub(r"\\(begin|end)\{(equation|gather)\*?\}", "", latex).strip()
     latex = re.sub(r"\\(begin|end)\{align\*?\}", r"\\\1{aligned}", latex)
     latex = re.sub(r"\\(dots|iff|implies)\b", lambda name: SYNONYMS[name[1]], latex)
-    mathml = tex2mathml(latex, as_block=block).replace("&ApplyFunction;", "\u2061")
+    mathml = tex2mathml(latex, as_block=block).replace("&ApplyFunction;", APPLY)
     root = ET.fromstring(mathml)
     for element in root.iter():
         if not element.tag.endswith("}mtext") and not (element.text or "").strip():
@@ -66,7 +69,8 @@ def _mend(element: ET.Element) -> None:
     if element.tag == "mi" and element.text in ROLES and "mathvariant" not in element.attrib:
         element.set("class", ROLES[element.text])
     children = list(element)
-    fenced = element.tag == "mrow" and len(children) > 2  # \left … \right is a row of its own
+    # \left … \right is a row of its own; \lVert says what it is, and does not grow.
+    fenced = element.tag == "mrow" and len(children) > 2 and "class" not in children[0].attrib
     for place, child in enumerate(children):
         stretches = "minsize" in child.attrib or (fenced and place in (0, len(children) - 1))
         if child.tag == "mo" and child.text in BARS and not stretches:
@@ -74,6 +78,41 @@ def _mend(element: ET.Element) -> None:
         # A label of an under- or overbrace stands under or over it, not beside.
         if child.tag in ("msub", "msup") and len(child[0]) == 2 and child[0][1].text in BRACES:
             child.tag = "munder" if child.tag == "msub" else "mover"
+        _mend_script(child, children[:place])
+    _space_functions(element)
+
+
+def _mend_script(child: ET.Element, before: list[ET.Element]) -> None:
+    """Mend what carries an index or an exponent, and the index: `{0, 1}^n` and `y_{<t}`."""
+    if child.tag not in ("msub", "msup", "msubsup"):
+        return
+    base, *scripts = child
+    if base.tag == "mo" and base.text in FENCES.values():  # no pair of one size otherwise
+        base.set("stretchy", "false")
+        for opening in reversed(before):
+            if FENCES.get(opening.text or "") == base.text:
+                opening.set("stretchy", "false")
+                break
+    for script in scripts:
+        if script.tag == "mrow" and script[0].tag == "mo":
+            script[0].set("lspace", "0")
+            script[0].set("rspace", "0")
+
+
+def _space_functions(element: ET.Element) -> None:
+    """Put a thin space on either side of a function without parentheses, as in `sin a sin b`."""
+    children = list(element)
+    for place, child in enumerate(children):
+        if child.tag != "mo" or child.text != APPLY:
+            continue
+        if place + 1 < len(children):
+            argument = children[place + 1]
+            first = argument[0] if argument.tag == "mrow" else argument
+            if first.text not in FENCES:
+                child.set("rspace", THIN)
+        if place > 1 and children[place - 2].tag != "mo":
+            space = ET.Element("mspace", width=THIN)
+            element.insert(list(element).index(children[place - 1]), space)
 
 
 def _translate(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:

@@ -25,7 +25,10 @@ def test_the_same_sentences_on_every_machine():
     assert phrases("train") == phrases("train")
 
 
-EXPECTED = ("the boy sees our beautiful cow.", "le garçon voit notre belle vache.")
+EXPECTED = (
+    "our green cows do not find our queen.",
+    "nos vaches vertes ne trouvent pas notre reine.",
+)
 
 
 def test_every_word_of_the_other_parts_occurs_in_training():
@@ -82,7 +85,12 @@ def test_apart_has_combinations_that_training_never_has():
                         found |= {(number, place) for place in places}
         return found
 
-    kept = {pair for pair in combinations("apart") if (pair[0] + 3 * pair[1]) % APART == 0}
+    kept = {
+        (noun, place)
+        for noun, place in combinations("apart")
+        if (noun + 3 * place) % APART == 0
+        and ADJECTIVES[place].french[0] != ADJECTIVES[place].french[1]  # it tells the gender
+    }
     assert len(kept) > 20
     assert not kept & combinations("train")
     assert not kept & combinations("test")
@@ -110,3 +118,15 @@ def test_not_is_two_words():
 def test_another_split_is_refused():
     with pytest.raises(ValueError, match="no split 'dev'"):
         phrases("dev")
+
+
+def test_every_sentence_apart_has_such_a_combination():
+    for phrase in phrases("apart"):
+        things = [n for n, noun in enumerate(NOUNS) if {*noun.english} & {*phrase.english_words}]
+        qualities = [
+            n
+            for n, adjective in enumerate(ADJECTIVES)
+            if adjective.english in phrase.english_words
+            and adjective.french[0] != adjective.french[1]
+        ]
+        assert any((n + 3 * place) % APART == 0 for n in things for place in qualities)

@@ -49,6 +49,25 @@ def test_query_key_and_value_have_their_colours_in_a_formula():
     ]
 
 
+def test_function_stands_off_what_it_is_applied_to_unless_that_has_parentheses():
+    beside = to_mathml(r"\sin a \sin b")
+    assert beside.count('rspace="0.1667em"') == 2
+    assert beside.count("<mspace") == 1
+    for latex in (r"\sin(a)", r"\exp\left(a\right)"):
+        assert "rspace" not in to_mathml(latex)
+
+
+def test_fences_of_a_pair_are_of_one_size():
+    assert to_mathml(r"\{0, 1\}^n").count('stretchy="false"') == 2
+    bars = to_mathml(r"\frac{a}{\lVert u \rVert \lVert v \rVert}")
+    assert bars.count('stretchy="false"') == 4
+    assert "stretchy" not in to_mathml(r"\left\lVert \frac{a}{b} \right\rVert")
+
+
+def test_relation_that_opens_an_index_has_no_space_around_it():
+    assert '<mo lspace="0" rspace="0">&lt;</mo>' in to_mathml(r"y_{<t}")
+
+
 def test_unknown_command_is_named():
     with pytest.raises(MathError, match="nosuchthing"):
         to_mathml(r"\nosuchthing x")

@@ -25,7 +25,7 @@ from glassbox.data.reading import check_split
 
 SIZES = {"train": 6_000, "valid": 200, "test": 500, "apart": 500}
 SEED = 9
-#: One combination of noun and adjective in so many is kept apart from training.
+#: One combination in so many, of a noun and an adjective with two genders, is kept apart.
 APART = 8
 
 T = TypeVar("T")
@@ -64,8 +64,9 @@ def phrases(split: str) -> list[Phrase]:
     ----------
     split : str
         ``"train"`` (6,000 pairs), ``"valid"`` (200), ``"test"`` (500), or ``"apart"`` (500): in
-        each sentence of the last an adjective belongs to a noun that it never belongs to in the
-        others, so that agreement cannot have been learned pair by pair.
+        each sentence of the last an adjective that has a form for each gender belongs to a noun
+        that it never belongs to in the others, so that agreement cannot have been learned pair by
+        pair.
 
     Returns
     -------
@@ -139,6 +140,9 @@ class _NounPhrase:
 
 
 def _kept_apart(noun: Noun, adjective: Adjective) -> bool:
+    masculine, feminine = adjective.french[:2]
+    if masculine == feminine:  # *rouge* agrees with everything: nobody can fail there
+        return False
     return (NOUNS.index(noun) + 3 * ADJECTIVES.index(adjective)) % APART == 0
 
 

@@ -17,7 +17,7 @@ _SMALLEST_NUMBER = 7.5  # points
 _PANEL = 0.52  # of the width of a figure: labels of two maps stay above 10 pixels on telephones
 _SHADES = 24  # steps of the colour bar: smooth to the eye, and a few shapes to the file
 _MOST_VECTOR_CELLS = 64 * 64  # cells beyond which a picture is smaller than shapes
-_MOST_SLANTED = 10  # columns of a narrow map beyond which slanted names touch
+_MOST_SLANTED = 7  # columns of a narrow map beyond which slanted names touch
 
 
 def attention_map(

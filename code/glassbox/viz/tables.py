@@ -13,8 +13,8 @@ class Table:
     header : sequence of str
         The names of the columns.
     rows : iterable of sequences
-        What stands in them. Columns whose entries are all numbers are set flush right, and whole
-        numbers get commas between thousands.
+        What stands in them. Columns whose entries are all numbers, or texts that are numbers such
+        as ``"0.50"``, are set flush right, and whole numbers get commas between thousands.
 
     Raises
     ------
@@ -31,7 +31,7 @@ class Table:
                     f"the row {row} has {len(row)} entries for {len(self.header)} columns"
                 )
         self.numeric = [
-            bool(entries) and all(isinstance(row[place], int | float) for row in entries)
+            bool(entries) and all(_is_number(row[place]) for row in entries)
             for place in range(len(self.header))
         ]
         self.rows = [[_text(entry) for entry in row] for row in entries]
@@ -53,6 +53,12 @@ class Table:
         return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
 
 
+def _is_number(entry: Any) -> bool:
+    if isinstance(entry, str):
+        return re.fullmatch(r"[-+−]?\d[\d,]*(\.\d+)?( ?%)?( ± [\d.]+)?", entry) is not None
+    return isinstance(entry, int | float)
+
+
 def _text(entry: Any) -> str:
     return f"{entry:,}" if isinstance(entry, int) and not isinstance(entry, bool) else str(entry)
 
@@ -60,4 +66,6 @@ def _text(entry: Any) -> str:
 def _escaped(entry: str) -> str:
     """Return Markdown that shows ``entry`` as it is: no tag, no emphasis, no column of its own."""
     entry = entry.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
+    if not re.search(r"[^\W\d]", entry):  # numbers that belong together stay on one line
+        entry = entry.replace(" ", "\u00a0")
     return re.sub(r"([\\|*`$])", r"\\\1", entry)

@@ -66,7 +66,8 @@ glassboxWidgets.define('positional_encoding', (root) => {
     write(
       part(root, 'said'),
       `Positions ${chosen.join(' and ')}: dot product ${fixed(dot(here, there))} ` +
-        `of at most ${pairs}, as for any two positions ${shift} apart.`,
+        `of at most ${pairs}, as for any two positions ${shift} apart.` +
+        (chosen[1] > last ? ` The curve ends before position ${chosen[1]}.` : ''),
     );
   };
   for (const slider of sliders) slider.addEventListener('input', draw);
