@@ -213,5 +213,5 @@ def test_phrases_need_no_file_and_make_a_whole_task():
     task = TranslationTask(config)
     assert (len(task.examples), len(task.held_out)) == (6_000, 200)
     source, target = task.examples[0]
-    assert task.tokenizer.decode(source) == "the boy sees our beautiful cow."
-    assert task.tokenizer.decode(target) == "le garçon voit notre belle vache."
+    assert task.tokenizer.decode(source) == "our green cows do not find our queen."
+    assert task.tokenizer.decode(target) == "nos vaches vertes ne trouvent pas notre reine."

@@ -65,7 +65,7 @@ def positional_encoding(
     every = sinusoidal_encoding(torch.arange(n_positions), d_model, base=base).double()
     products = (every @ here).numpy()
     product = (here @ there).item()
-    said = _said(position, shift, product, d_model)
+    said = _said(position, shift, product, d_model, n_positions)
     controls = slider(
         "position", "position <i>p</i>", 0, n_positions - 1, position, shown=str(position)
     ) + slider("shift", "shift <i>k</i>", 0, n_positions // 2, shift, shown=str(shift))
@@ -83,11 +83,13 @@ def positional_encoding(
     return Widget("positional_encoding", "Sinusoidal encoding of a position", body, said)
 
 
-def _said(position: int, shift: int, product: float, d_model: int) -> str:
+def _said(position: int, shift: int, product: float, d_model: int, n_positions: int) -> str:
     """Say what the sliders have chosen, as the script says it."""
+    other = position + shift
+    beyond = f" The curve ends before position {other}." if other >= n_positions else ""
     return (
-        f"Positions {position} and {position + shift}: dot product {fixed(product)} of at most "
-        f"{d_model // 2}, as for any two positions {shift} apart."
+        f"Positions {position} and {other}: dot product {fixed(product)} of at most "
+        f"{d_model // 2}, as for any two positions {shift} apart.{beyond}"
     )
 
 
