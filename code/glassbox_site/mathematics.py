@@ -94,7 +94,7 @@ def _mend_script(child: ET.Element, before: list[ET.Element]) -> None:
                 opening.set("stretchy", "false")
                 break
     for script in scripts:
-        if script.tag == "mrow" and script[0].tag == "mo":
+        if script.tag == "mrow" and len(script) and script[0].tag == "mo":
             script[0].set("lspace", "0")
             script[0].set("rspace", "0")
 
@@ -107,7 +107,7 @@ def _space_functions(element: ET.Element) -> None:
             continue
         if place + 1 < len(children):
             argument = children[place + 1]
-            first = argument[0] if argument.tag == "mrow" else argument
+            first = argument[0] if argument.tag == "mrow" and len(argument) else argument
             if first.text not in FENCES:
                 child.set("rspace", THIN)
         if place > 1 and children[place - 2].tag != "mo":

@@ -68,6 +68,11 @@ def test_relation_that_opens_an_index_has_no_space_around_it():
     assert '<mo lspace="0" rspace="0">&lt;</mo>' in to_mathml(r"y_{<t}")
 
 
+@pytest.mark.parametrize("latex", [r"x_{}", r"x^{}", r"\exp{}"])
+def test_empty_group_is_a_formula_too(latex):
+    assert to_mathml(latex).startswith("<math>")
+
+
 def test_unknown_command_is_named():
     with pytest.raises(MathError, match="nosuchthing"):
         to_mathml(r"\nosuchthing x")

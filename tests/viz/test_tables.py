@@ -41,3 +41,12 @@ def test_an_entry_is_shown_as_it_is_whatever_it_looks_like(entry, shown):
 def test_a_row_that_does_not_fit_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match="has 1 entries for 2 columns"):
         Table(["a", "b"], [(1,)])
+
+
+def test_texts_that_are_numbers_stand_flush_right_and_stay_on_one_line():
+    rows = [("a b", "0.50", "1.00 ± 0.25"), ("c", "−12.5", "10.0 ± 3.0")]
+    table = Table(("name", "number", "spread"), rows)
+    assert table.numeric == [False, True, True]
+    written = table._repr_markdown_()
+    assert "1.00\u00a0±\u00a00.25" in written
+    assert "| a b |" in written
