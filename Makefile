@@ -3,9 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 CHAPTER ?= all
+PROCESSORS ?= old avx2 shaken
 
 .DEFAULT_GOAL := help
-.PHONY: help book test unit lint lab serve refresh new-chapter bench links constraints clean env
+.PHONY: help book test unit portable lint lab serve refresh new-chapter bench links constraints clean env
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +19,9 @@ test: env ## Check everything: style, types, package, every cell, site, browser
 
 unit: env ## The fast part of the tests: package and tools
 	@$(BIN)/python -m pytest tests -q -m "not browser" --ignore=tests/site $(ARGS)
+
+portable: env ## Run every cell on imitated processors (PROCESSORS=old, or several)
+	@$(BIN)/python -m tools.check $(PROCESSORS)
 
 lint: env ## Style and types
 	@$(BIN)/python -m tools.check lint format types

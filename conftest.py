@@ -1,10 +1,12 @@
 """How pytest runs the chapters: as a notebook does, and compared as `tools/same_output.py` says."""
 
+import os
+
 import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from tools.notebooks import enter_surroundings
+from tools.notebooks import ROOT, enter_surroundings
 from tools.same_output import Output
 
 # Drawn, not printed: each figure has numbers beside it, which are compared. nbval skips PNG itself.
@@ -16,6 +18,12 @@ nbvals_setup, nbvals_sanitize = IPyNbFile.setup, IPyNbCell.sanitize
 def setup(file: IPyNbFile) -> None:
     nbvals_setup(file)
     file.skip_compare += DRAWN
+    if salt := os.environ.get("GLASSBOX_SHAKEN"):
+        enter = (
+            f"import sys; sys.path.append({str(ROOT)!r}); import tools.shaken as s; s.enter({salt})"
+        )
+        kernel = file.kernel.kc
+        kernel.execute_interactive(enter, store_history=False, output_hook=print)
 
 
 def sanitize(cell: IPyNbCell, output: object) -> object:

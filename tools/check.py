@@ -1,7 +1,8 @@
 """Check everything: style, types, package, every cell of every chapter, the site, the browser.
 
 Two steps run side by side, because two cores are what the smallest machine has. The last lines say
-what passed, with counts, and what was skipped and why. `check.py STEP ...` runs only those named.
+what passed, with counts, and what was skipped and why. `check.py STEP ...` runs only those named;
+that is how the cells run on imitated processors too.
 """
 
 import os
@@ -32,29 +33,36 @@ class Step:
     what: str
     command: tuple[str, ...]
     needs: str = ""  # a step that has to have passed
+    variables: dict[str, str] = field(default_factory=dict)  # set for it in the environment
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # by the clock
+    processor: float = 0.0  # and those that processors worked for it
     reasons: Counter[str] = field(default_factory=Counter)  # for skipping, and how often
     over: Event = field(default_factory=Event)
 
     def run(self) -> str:
         """Run the command, count, and return what it printed."""
         start = time.perf_counter()
-        result = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, *self.command],
             cwd=ROOT,
-            env={"OMP_NUM_THREADS": "1"} | os.environ,  # a core each: threads would only wait
+            # A core each: threads would only wait.
+            env={"OMP_NUM_THREADS": "1"} | os.environ | self.variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
-        )
+        ) as process:
+            assert process.stdout is not None
+            output = process.stdout.read()
+            _, status, used = os.wait4(process.pid, 0)  # with what its own children used
+            process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = time.perf_counter() - start
-        self.count(result.stdout, result.returncode)
-        return result.stdout
+        self.processor = used.ru_utime + used.ru_stime
+        self.count(output, process.returncode)
+        return output
 
     def count(self, output: str, status: int) -> None:
         """Read pytest's summary; any other command counts as one check."""
@@ -77,25 +85,54 @@ class Step:
         counts = f"{self.passed} passed"
         counts += f", {self.failed} failed" if self.failed else ""
         counts += f", {self.skipped} skipped" if self.skipped else ""
-        row = f"{self.name:<9}{verdict:<8}{counts:<32}{self.seconds:6.1f} s   {self.what}"
-        return row.rstrip()
+        times = f"{self.seconds:6.1f} s {self.processor:6.1f} s"
+        return f"{self.name:<9}{verdict:<8}{counts:<32}{times}   {self.what}".rstrip()
 
 
-def all_steps() -> list[Step]:
-    """Return what there is to check."""
-    cells = (
+#: Processors that this one can imitate, by variables that its libraries read. The first two compute
+#: with the instructions of older ones; the third rounds in a way of its own (`tools/shaken.py`).
+PROCESSORS = {
+    "old": {
+        "MKL_CBWR": "COMPATIBLE",
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "OMP_NUM_THREADS": "1",
+    },
+    "avx2": {
+        "MKL_CBWR": "AVX2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "OMP_NUM_THREADS": "2",
+    },
+    "shaken": {"GLASSBOX_SHAKEN": "1", "OMP_NUM_THREADS": "1"},
+}
+
+
+def cells() -> tuple[str, ...]:
+    """Return the command that executes every cell of every chapter and compares it."""
+    return (
         *(*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300"),
         *("--nbval-sanitize-with=tests/book/sanitize.cfg",),
         # Without a file pytest would run every test there is; an empty book names one to fail on.
         *([str(path.relative_to(ROOT)) for path in notebooks()] or ["no notebook in _toc.yml"]),
     )
+
+
+def portable_steps() -> list[Step]:
+    """Return every cell once more, on each imitated processor."""
+    what = "every cell, on an imitated processor"
+    return [Step(name, what, cells(), variables=given) for name, given in PROCESSORS.items()]
+
+
+def all_steps() -> list[Step]:
+    """Return what there is to check."""
     pages = [folder for folder in ("tests/book", "tests/site") if Path(ROOT, folder).is_dir()]
     package = (*PYTEST, "tests", *(f"--ignore={folder}" for folder in pages))
     return [
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
         Step("format", "ruff format", ("-m", "ruff", "format", "--check", "--quiet")),
         Step("package", "units, properties, parity", package),
-        Step("cells", "every cell executed and compared", cells),
+        Step("cells", "every cell executed and compared", cells()),
         Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
         Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
         Step("book", "rules of the chapters, pages in a browser", (*PYTEST, *pages), needs="site"),
@@ -118,7 +155,8 @@ def perform(step: Step, others: dict[str, Step]) -> None:
 
 
 def main(names: list[str]) -> int:
-    steps = {step.name: step for step in all_steps() if not names or step.name in names}
+    known = [*all_steps(), *portable_steps()] if names else all_steps()
+    steps = {step.name: step for step in known if not names or step.name in names}
     if unknown := set(names) - set(steps):
         sys.exit(f"There is no step {', '.join(sorted(unknown))}.")
     print(f"Checking: {', '.join(steps)}.", flush=True)
@@ -126,7 +164,9 @@ def main(names: list[str]) -> int:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(perform, steps.values(), repeat(steps)))
     took = time.perf_counter() - start
-    print(f"\n=== All of it, in {took:.0f} s", *(s.line() for s in steps.values()), sep="\n")
+    worked = sum(step.processor for step in steps.values())
+    rows = [step.line() for step in steps.values()]
+    print(f"\n=== All of it, in {took:.0f} s; processors worked {worked:.0f} s", *rows, sep="\n")
     reasons = sum((step.reasons for step in steps.values()), Counter[str]())
     for reason, number in reasons.items():
         print(f"{number} skipped: {reason}")

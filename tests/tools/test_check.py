@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tools.check import Step, all_steps, main
+from tools.check import Step, all_steps, cells, main, portable_steps
 
 PYTEST = ("-m", "pytest")
 
@@ -80,3 +80,13 @@ def test_every_test_folder_and_chapter_is_in_some_step() -> None:
 def test_steps_run_with_the_python_of_the_environment(monkeypatch) -> None:
     step = Step("who", "", ("-c", "import sys; print(sys.executable)"))
     assert step.run().strip() == sys.executable
+
+
+def test_cells_run_as_committed_on_every_imitated_processor() -> None:
+    steps = {step.name: step for step in portable_steps()}
+    assert set(steps) == {"old", "avx2", "shaken"}
+    assert {step.command for step in steps.values()} == {cells()}
+    assert steps["old"].variables["ATEN_CPU_CAPABILITY"] == "default"
+    step = Step("which", "", ("-c", "import os; print(os.environ['MKL_CBWR'])"))
+    step.variables = steps["avx2"].variables
+    assert step.run().strip() == "AVX2"

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -16,8 +15,10 @@ from glassbox.viz.tokens import visible
 from glassbox.widgets.parts import at, fixed, slider
 from glassbox.widgets.widget import Widget
 
-#: How finely logits are stored: the first ones to a hundredth, all others to a quarter.
-FINE, COARSE, FIRST = 100, 4, 30
+#: How many of the largest logits are stored one by one; the others in groups of neighbouring ranks.
+FIRST = 30
+#: Decimal places of a stored logit.
+PLACES = 2
 #: How many continuations a step offers at most.
 OFFERED = 7
 
@@ -82,28 +83,30 @@ def next_token(
                 f"the logits after {ids} have shape {tuple(logits.shape)}; expected one row of "
                 "finite numbers"
             )
-        node = _node(logits, _offers(logits, ids, places, eos_id))
-        if not node["offers"]:
+        offers = _offers(logits, ids, places, eos_id)
+        if not offers:
             raise ValueError(f"the prefix {ids} has no continuation: give one, or leave it out")
-        reached |= {(*ids, offer) for offer, *_ in node["offers"]}
-        node["text"] = decode(ids)
-        node["offers"] = [[rank, visible(token(i)), to] for i, rank, to in node["offers"]]
-        nodes.append(node)
+        reached |= {(*ids, i) for i in offers}
+        stored = stored_logits(logits)
+        rows = [[_number(stored[i]), visible(token(i)), to] for i, to in offers.items()]
+        nodes.append([decode(ids), rows, _others(stored, list(offers))])
     if lost := places.keys() - reached:
         raise ValueError(f"{len(lost)} prefixes cannot be reached, such as {min(lost)}")
     return Widget(
         kind="next_token",
         name="A sentence written token by token",
         body=_body(nodes, prefixes[()], source),
-        text=_text(nodes[0], prefixes[()], source),
+        text=_text(_rows(nodes[0], prefixes[()]), source),
     )
 
 
 def stored_logits(logits: Tensor) -> Tensor:
     """Return logits as the widget stores them, in double precision.
 
-    The 30 largest are rounded to a hundredth and all others to a quarter, which are then at most
-    as large as the least of the 30.
+    The 30 largest are rounded to a hundredth. The others are taken in groups of neighbouring ranks,
+    each a tenth as large as the number of tokens above it, and every token of a group gets the
+    group's mean, rounded to a hundredth. Ranks, not values, decide which tokens form a group, so
+    what is stored changes by no more than its last place where a processor rounds differently.
 
     Parameters
     ----------
@@ -115,51 +118,57 @@ def stored_logits(logits: Tensor) -> Tensor:
     Tensor
         ``(vocab,)``.
     """
-    logits = logits.detach().double().cpu()
-    first = logits.topk(min(FIRST, len(logits))).indices
-    fine = (logits[first] * FINE).round() / FINE
-    coarse = ((logits * COARSE).round() / COARSE).clamp(max=fine[-1].item())
-    return coarse.scatter(0, first, fine)
+    values, order = logits.detach().double().cpu().sort(descending=True)
+    sizes = [1] * min(FIRST, len(values)) + group_sizes(len(values))
+    means = [group.mean() for group in values.split(sizes)]
+    stored = torch.stack(means).repeat_interleave(torch.tensor(sizes)).round(decimals=PLACES)
+    return torch.empty_like(stored).scatter(0, order, stored)
+
+
+def group_sizes(vocabulary: int) -> list[int]:
+    """Return how many tokens are in each group after the first 30, for a number of tokens."""
+    sizes, above = [], FIRST
+    while above < vocabulary:
+        sizes.append(min(above // 10, vocabulary - above))
+        above += sizes[-1]
+    return sizes
 
 
 def _offers(
     logits: Tensor, ids: tuple[int, ...], places: Mapping[tuple[int, ...], int], eos_id: int
-) -> list[tuple[int, int, int]]:
-    """Token, rank and next node of what can be chosen; the end leads to node -1."""
-    found = []
+) -> dict[int, int]:
+    """The tokens that can be chosen, each with its next node; the end leads to node -1."""
+    found = {}
     for rank, i in enumerate(logits.topk(min(FIRST, len(logits))).indices.tolist()):
         to = -1 if i == eos_id else places.get((*ids, i))
         if to is not None and (to >= 0 or rank < OFFERED):
-            found.append((i, rank, to))
-    return found[:OFFERED]
+            found[i] = to
+    return dict(list(found.items())[:OFFERED])
 
 
-def _node(logits: Tensor, offers: list[tuple[int, int, int]]) -> dict[str, Any]:
-    stored = stored_logits(logits)
-    order = logits.topk(min(FIRST, len(logits))).indices
-    fine = [round(FINE * value) for value in stored[order].tolist()]
-    rest = torch.ones(len(logits), dtype=torch.bool)
-    rest[order] = False
-    coarse = (logits.detach().double().cpu()[rest] * COARSE).round().long()
-    top = int(coarse.max()) if len(coarse) else 0
-    counts = torch.bincount(top - coarse).tolist() if len(coarse) else []
-    return {
-        "fine": [fine[0], *(a - b for a, b in pairwise(fine))],
-        "coarse": [top, *counts],
-        "offers": offers,
-    }
+def _others(stored: Tensor, offers: list[int]) -> list[float]:
+    """Stored logits of all tokens that are not offered, the largest first; of a group only one."""
+    rest = torch.ones(len(stored), dtype=torch.bool)
+    rest[offers] = False
+    values = stored[rest].sort(descending=True).values
+    first = min(FIRST, len(stored)) - len(offers)
+    starts = torch.tensor([first, *group_sizes(len(stored))]).cumsum(0)[:-1]
+    return [_number(value) for value in torch.cat([values[:first], values[starts]])]
 
 
-def _rows(node: dict[str, Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
+def _number(value: Tensor) -> float:
+    return round(value.item(), PLACES)
+
+
+def _rows(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
     """Names and probabilities of what is offered, and the probability of all others."""
-    stored = stored_logits(logits)
-    shares = stored.softmax(dim=0)[logits.topk(min(FIRST, len(logits))).indices]
-    rows = [(name, shares[rank].item()) for rank, name, _ in node["offers"]]
+    total = stored_logits(logits).logsumexp(dim=0).item()
+    rows = [(name, math.exp(logit - total)) for logit, name, _ in node[1]]
     return rows, 1 - math.fsum(share for _, share in rows)
 
 
-def _body(nodes: list[dict[str, Any]], logits: Tensor, source: str) -> str:
-    tree = [[n["text"], n["fine"], n["coarse"], n["offers"]] for n in nodes]
+def _body(nodes: list[list[Any]], logits: Tensor, source: str) -> str:
+    tree = {"vocabulary": len(logits), "nodes": nodes}
     data = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     rows, others = _rows(nodes[0], logits)
     blank = [("", 0.0)] * (OFFERED - len(rows))
@@ -204,8 +213,8 @@ def _row(name: str, share: float, part: str) -> str:
     )
 
 
-def _text(node: dict[str, Any], logits: Tensor, source: str) -> str:
-    rows, others = _rows(node, logits)
+def _text(shares: tuple[list[tuple[str, float]], float], source: str) -> str:
+    rows, others = shares
     lines = [f"{name}: {fixed(share, 3)}" for name, share in rows]
     return "\n".join(
         [f"After {source!r} the first token can be", *lines, f"another one: {fixed(others, 3)}"]

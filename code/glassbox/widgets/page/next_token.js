@@ -2,22 +2,27 @@
 glassboxWidgets.define('next_token', (root) => {
   'use strict';
   const { part, parts, fixed, at, write } = glassboxWidgets;
-  const FINE = 100; // as in Python
-  const COARSE = 4;
-  const tree = JSON.parse(part(root, 'tree').textContent);
+  const FIRST = 30; // as in Python
+  const { vocabulary, nodes } = JSON.parse(part(root, 'tree').textContent);
   const rows = parts(root, 'offer');
   const others = part(root, 'others');
   const [heat, k, p, m] = ['heat', 'k', 'p', 'm'].map((name) => part(root, name));
   let path = [[0, 0]]; // the nodes on the way here, and the log-probability of getting there
   let now = [];
 
-  // Logits as [logit, how many tokens have it], the largest first.
-  const unpack = ([, fine, [top, ...counts]]) => {
-    let unit = fine[0];
-    const first = fine.map((step, i) => [(unit = i ? unit - step : unit) / FINE, 1]);
-    const least = first.at(-1)[0];
-    const rest = counts.map((count, i) => [Math.min((top - i) / COARSE, least), count]);
-    return [...first, ...rest];
+  // Logits as [logit, how many tokens have it, which offer it is], the largest first.
+  const unpack = ([, offers, others]) => {
+    let above = FIRST;
+    const size = (i) => {
+      if (i < FIRST - offers.length) return 1;
+      const count = Math.min(Math.floor(above / 10), vocabulary - above);
+      above += count;
+      return count;
+    };
+    return [
+      ...offers.map(([logit], i) => [logit, 1, i]),
+      ...others.map((logit, i) => [logit, size(i)]),
+    ].sort((one, other) => other[0] - one[0]);
   };
 
   // The probability of one token of each group, and how many of each are left.
@@ -49,7 +54,15 @@ glassboxWidgets.define('next_token', (root) => {
     return [share(left), left.map(([, count]) => count)];
   };
 
-  const offers = () => (path.at(-1)[0] < 0 ? [] : tree[path.at(-1)[0]][3]);
+  const offers = () => (path.at(-1)[0] < 0 ? [] : nodes[path.at(-1)[0]][1]);
+  // Numbers of the groups, of those alone that are offers, in the order of the offers.
+  const ofOffers = (groups, numbers) => {
+    const found = [];
+    groups.forEach(([, , offer], i) => {
+      if (offer !== undefined) found[offer] = numbers[i];
+    });
+    return found;
+  };
 
   const bar = (row, was, is, left) => {
     const cells = row.querySelectorAll('td');
@@ -62,29 +75,28 @@ glassboxWidgets.define('next_token', (root) => {
   const draw = (told) => {
     const [place, log] = path.at(-1);
     const ended = place < 0;
-    const node = tree[ended ? path.at(-2)[0] : place];
+    const node = nodes[ended ? path.at(-2)[0] : place];
     const groups = unpack(node);
-    const was = share(groups);
-    const [is, left] = reshape(groups);
-    const vocabulary = groups.reduce((sum, [, count]) => sum + count, 0);
-    const kept = left.reduce((sum, count) => sum + count, 0);
-    now = node[3].map(([rank]) => is[rank] * left[rank]);
+    const [shares, counts] = reshape(groups);
+    const kept = counts.reduce((sum, count) => sum + count, 0);
+    const was = ofOffers(groups, share(groups));
+    const left = ofOffers(groups, counts);
+    now = ofOffers(groups, shares).map((each, i) => each * left[i]);
     rows.forEach((row, i) => {
-      const offer = node[3][i];
+      const offer = node[1][i];
       row.classList.toggle('gb-blank', !offer);
       if (!offer) return;
       for (const name of row.querySelectorAll('bdi')) write(name, offer[1]);
-      row.querySelector('button').setAttribute('aria-disabled', ended || !left[offer[0]]);
-      bar(row, was[offer[0]], now[i], left[offer[0]]);
+      row.querySelector('button').setAttribute('aria-disabled', ended || !left[i]);
+      bar(row, was[i], now[i], left[i]);
     });
     const rest = (numbers) => Math.max(0, 1 - numbers.reduce((sum, x) => sum + x, 0));
-    const here = node[3].filter(([rank]) => left[rank]).length;
-    const outside = kept - here;
+    const outside = kept - left.filter((count) => count).length;
     write(
       others.querySelector('bdi'),
-      `${(vocabulary - node[3].length).toLocaleString('en')} others`,
+      `${(vocabulary - was.length).toLocaleString('en')} others`,
     );
-    bar(others, rest(node[3].map(([rank]) => was[rank])), outside ? rest(now) : 0, outside);
+    bar(others, rest(was), outside ? rest(now) : 0, outside);
     write(part(root, 'written'), node[0] || 'nothing yet');
     const [t, q, r] = [heat.value / 20, p.value / 100, m.value / 100].map((x) => fixed(x));
     const shown = [t, k.value < 21 ? k.value : 'all', q, r];
@@ -110,7 +122,8 @@ glassboxWidgets.define('next_token', (root) => {
     const offer = offers()[i];
     if (!offer || !(now[i] > 0)) return;
     const [place, log] = path.at(-1);
-    path.push([offer[2], log + Math.log(share(unpack(tree[place]))[offer[0]])]);
+    const groups = unpack(nodes[place]);
+    path.push([offer[2], log + Math.log(ofOffers(groups, share(groups))[i])]);
     draw();
   };
 

@@ -1,0 +1,73 @@
+"""A processor that rounds in its own way: every result that processors may round differently moves.
+
+Matrix products, sums and functions such as `exp` come out of another make of processor with other
+last bits. Here they do on this one, in a way that stays the same from run to run: how far a number
+moves depends on its own bits and on a salt, so each salt imitates a processor. Numbers that need
+few bits, such as 0, 1 or 0.25, stay as they are: sums and products of such numbers are exact.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+#: Sums of many products, whose order is the processor's own, by the names of PyTorch's operators.
+SUMS = """
+    mm bmm addmm baddbmm addbmm mv addmv dot vdot convolution convolution_backward sum mean var
+    var_mean std std_mean cumsum linalg_vector_norm norm native_layer_norm
+    native_layer_norm_backward _scaled_dot_product_flash_attention_for_cpu
+    _scaled_dot_product_flash_attention_for_cpu_backward embedding_dense_backward index_add
+    nll_loss_forward nll_loss2d_forward _linalg_eigh _linalg_svd linalg_qr logsumexp _cdist_forward
+""".split()
+#: Functions of one number, which processors compute by other approximations.
+FUNCTIONS = """
+    exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid erf erfc erfinv rsqrt pow softplus
+    gelu gelu_backward silu silu_backward tanh_backward sigmoid_backward _softmax _log_softmax
+    _softmax_backward_data _log_softmax_backward_data
+""".split()
+#: For each dtype the integers of its size, and how many low bits tell that a number was rounded.
+LAYOUTS = {torch.float32: (torch.int32, 10), torch.float64: (torch.int64, 36)}
+
+
+def shake(x: Tensor, salt: int, *, summed: bool) -> Tensor:
+    """Move the last bits of `x`, in place; of a sum by as much as its terms may have lost."""
+    integers, low = LAYOUTS[x.dtype]
+    bits = x.view(integers)
+    mixed = (bits + salt) * 0x9E3779B1
+    mixed = (mixed ^ (mixed >> 15)) * 0x85EBCA6B
+    step = ((mixed >> 13) & 3) - 1.5  # one of -1.5, -0.5, 0.5, 1.5
+    size = x.abs()
+    if summed and x.dim():
+        size = size + size.mean(dim=-1, keepdim=True)
+    moved = x + step.to(x.dtype) * torch.finfo(x.dtype).eps * size
+    rounded = (bits & ((1 << low) - 1)) != 0
+    return x.copy_(torch.where(rounded & x.isfinite(), moved, x))
+
+
+class Shaken(TorchDispatchMode):
+    """Where it is entered, PyTorch computes as the imitated processor does."""
+
+    def __init__(self, salt: int) -> None:
+        super().__init__()
+        self.salt = salt
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Compute, then move what was rounded."""
+        result = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name not in SUMS and name not in FUNCTIONS:
+            return result
+
+        def move(x: Tensor) -> Tensor:
+            return shake(x, self.salt, summed=name in SUMS) if x.dtype in LAYOUTS else x
+
+        return tree_map_only(Tensor, move, result)
+
+
+def enter(salt: int) -> None:
+    """Compute like this from now on, in this thread."""
+    Shaken(salt).__enter__()
