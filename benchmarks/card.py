@@ -120,7 +120,7 @@ def training(name: str, trained: list[Mapping[str, Any]]) -> str:
         )
     return (
         f"{first['parameters']:,} parameters. "
-        f"`glassbox train benchmarks/runs/{name}/run.toml`; each seed has its log, "
+        f"`glassbox train {name}`; each seed has its log, "
         "`metrics.jsonl`. "
         f"Machine: {'; '.join(sorted(machines))}.\n\n{table(rows)}"
     )

@@ -3,7 +3,7 @@
     python -m benchmarks.diversity
 
 translates test sentences of Tatoeba with the translator that the package carries, several times
-each, and writes `runs/tatoeba/decoding.json`, from which chapter 10 draws. The sentences are not
+each, and writes `decoding.json` into the folder of its run, from which chapter 10 draws. The sentences are not
 needed to read that file.
 """
 
@@ -19,9 +19,10 @@ import torch
 from benchmarks import machine
 from glassbox.evaluation import parallel_test, score_translations
 from glassbox.evaluation.corpora import ParallelTest
+from glassbox.results import RUNS
 from glassbox.translation import Translator
 
-FILE = Path(__file__).parent / "runs" / "tatoeba" / "decoding.json"
+FILE = RUNS / "tatoeba" / "decoding.json"
 SENTENCES, DRAWS, SEED = 150, 4, 1
 #: The ways of drawing: a family of one option, with the values that it takes.
 FAMILIES: dict[str, list[dict[str, float]]] = {

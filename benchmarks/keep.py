@@ -1,10 +1,10 @@
-"""Keep a training that is done: its numbers under `benchmarks/runs/`, its card, and its weights.
+"""Keep a training that is done: its numbers, its card, and its weights.
 
     python -m benchmarks.keep tatoeba runs/tatoeba
     python -m benchmarks.keep tatoeba runs/tatoeba --ship tatoeba-en-fr
 
-writes `seed-N/` with the log, the scores and what it cost, the card of all seeds so far, and the
-book's page of results.
+writes the log, the scores and what it cost into `seed-N/` of the run's folder in
+`glassbox/results/runs`, then the card of all seeds so far, and the book's page of results.
 With `--ship` the model goes into the package, in half precision, and its scores are those of what
 is in the package.
 """
@@ -22,9 +22,9 @@ from benchmarks import card, machine, page
 from glassbox.character_model import CharacterModel
 from glassbox.cli import main as glassbox
 from glassbox.evaluation import load_model
+from glassbox.results import RUNS
 from glassbox.training import checkpoints, read_metrics
 
-RUNS = Path(__file__).parent / "runs"
 PACKAGED = Path(__file__).parent.parent / "code" / "glassbox" / "pretrained_weights"
 EVERY = 10  # steps for each line of the log that is kept
 #: What is measured, of each corpus.
@@ -91,7 +91,7 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="of the run, a folder of benchmarks/runs")
+    parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
     parser.add_argument("folder", type=Path, help="where it was trained")
     parser.add_argument("--ship", metavar="NAME", help="what the package is to carry it as")
     arguments = parser.parse_args()

@@ -2,8 +2,8 @@
 
     python -m benchmarks.page
 
-writes `chapters/results.md` from `marks.toml`, `results/` and `runs/`; a test holds the committed
-page to what this makes of them.
+writes `chapters/results.md` from `results/` here, and from the marks and runs in
+`glassbox.results`; a test holds the committed page to what this makes of them.
 """
 
 import json
@@ -15,6 +15,7 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.card import figure, table
+from glassbox.results import MARKS, RUNS
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "chapters" / "results.md"
@@ -25,20 +26,20 @@ OPENING = """\
 
 What the code of this book has been measured at, beside what it set out to reach and what others
 have published for the same work.
-Every number on this page is taken by `python -m benchmarks.page` from the files in `benchmarks/`,
-and a test compares the two.
+Every number on this page is taken by `python -m benchmarks.page` from the files in `benchmarks/results`
+and `glassbox/results`, and a test compares the two.
 A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
 """
 
 
-def compose(folder: Path = HERE) -> str:
-    """Return the page that the files in a folder make."""
-    marks = tomllib.loads((folder / "marks.toml").read_text(encoding="utf-8"))
-    parts = [OPENING, "## Learning", *learning(marks["learning"], folder / "runs")]
-    for file in sorted((folder / "results").glob("*.json")):
+def compose() -> str:
+    """Return the page that the committed files make."""
+    marks = tomllib.loads(MARKS.read_text(encoding="utf-8"))
+    parts = [OPENING, "## Learning", *learning(marks["learning"], RUNS)]
+    for file in sorted((HERE / "results").glob("*.json")):
         parts += speed(marks["speed"], json.loads(file.read_text()))
     parts += ["## Held by tests", HELD, held(marks["held"]), "(cards)=\n## Cards", CARDS]
-    for run in sorted(path.parent for path in (folder / "runs").glob("*/CARD.md")):
+    for run in sorted(path.parent for path in RUNS.glob("*/CARD.md")):
         parts.append(f"(card-{run.name})=\n" + demoted((run / "CARD.md").read_text("utf-8")))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -17,9 +17,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from benchmarks.keep import RUNS
 from glassbox.masks import padding_mask
 from glassbox.record import record
+from glassbox.results import RUNS
 from glassbox.training.checkpoint import (
     MODEL,
     checkpoints,
@@ -103,7 +103,7 @@ def measure(name: str, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="of the run, a folder of benchmarks/runs")
+    parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
     parser.add_argument("folder", type=Path, help="where it was trained")
     arguments = parser.parse_args()
     measure(arguments.name, arguments.folder)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.keep import RUNS
 from glassbox.character_model import CharacterModel
 from glassbox.evaluation import evaluate_language_model, load_model, measure_translations
 from glassbox.evaluation.corpora import parallel_test, text_test
+from glassbox.results import RUNS
 from glassbox.translation import Translator
 
 PACKAGED = Path(str(files("glassbox"))) / "pretrained_weights"

@@ -3,6 +3,7 @@
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
@@ -28,29 +29,34 @@ def chosen(which: str, folder: Path = CHAPTERS) -> list[Path]:
     return found
 
 
-def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Execute a notebook from top to bottom in a fresh kernel, in place."""
+def run(notebook: NotebookNode) -> NotebookNode:
+    """Execute a notebook from top to bottom, in place: in a fresh kernel and an empty folder.
+
+    A chapter that needs a file beside itself fails here, as it would for a reader who has
+    downloaded the notebook alone.
+    """
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        timeout=CELL_SECONDS,
-        record_timing=False,
-        store_widget_state=False,
-        coalesce_streams=True,
-        extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks are not the chapter's
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute(env=surroundings())
+    with TemporaryDirectory() as folder:
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            timeout=CELL_SECONDS,
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+            extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks are not the chapter's
+            resources={"metadata": {"path": folder}},
+        )
+        client.execute(env=surroundings())
     return notebook
 
 
 def refresh(path: Path) -> None:
     """Run one chapter and replace it by the result; if a cell fails, leave it as it was."""
     notebook = nbformat.read(path, as_version=4)
-    write(normalise(run(notebook, path.parent)), path)
+    write(normalise(run(notebook)), path)
 
 
 def main(which: str) -> None:

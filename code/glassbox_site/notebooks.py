@@ -35,7 +35,6 @@ import importlib.util
 if importlib.util.find_spec("glassbox") is None:
     !git clone --quiet --depth 1 {address} glassbox-book
     %pip install --quiet "./glassbox-book[chapters]"
-    %cd -q glassbox-book/chapters
 """
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from benchmarks import card, keep
+from glassbox.results import RUNS
 
-COMMITTED = sorted(path.parent for path in keep.RUNS.glob("*/CARD.md"))
+COMMITTED = sorted(path.parent for path in RUNS.glob("*/CARD.md"))
 
 
 def a_run(folder: Path, bleus: list[float]) -> Path:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from benchmarks import page
+from glassbox import results
 
 ROOT = page.HERE.parent
-MARKS = tomllib.loads((page.HERE / "marks.toml").read_text(encoding="utf-8"))
+MARKS = tomllib.loads(results.MARKS.read_text(encoding="utf-8"))
 MARK: dict[str, Any] = {"work": "some work", "run": "some-run", "sign": ">=", "mark": 41.0}
 MARK |= {"figure": ["test", "directions", 0, "bleu"]}
 
@@ -76,4 +77,4 @@ def test_what_holds_a_mark_is_there(mark: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("mark", MARKS["learning"], ids=lambda mark: mark["run"])
 def test_every_mark_of_learning_belongs_to_a_run(mark: dict[str, Any]) -> None:
-    assert (page.HERE / "runs" / mark["run"] / "run.toml").is_file()
+    assert (results.RUNS / mark["run"] / "run.toml").is_file()

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from benchmarks.keep import RUNS
 from benchmarks.sharpening import cross_weights, entropy
+from glassbox.results import RUNS
 from glassbox.training.runs import read_run
 from glassbox.transformer import Transformer, TransformerConfig
 

@@ -47,6 +47,7 @@ CELLS = [  # source, the output that the notebook holds, whether that passes
     (PICTURE, picture('<img src="data:image/png;base64,AAAA"> 0.70'), False),
     (PICTURE, picture("0.50"), False),
     ("import os\nos.environ['GLASSBOX_VIEW_SCRIPTS']", result(text_plain="'linked'"), True),
+    ("print(os.listdir())", printed("[]"), True),  # a notebook that was downloaded is alone
     ("import warnings\nwarnings.warn('careful')", [], False),
     ("1 / 0", [], False),
 ]

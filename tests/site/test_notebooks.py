@@ -95,7 +95,7 @@ def test_with_an_address_the_first_cell_fetches_what_is_missing():
     exec(code, {"get_ipython": lambda: shell})  # the package is installed here
     assert ran == []
     exec(code.replace('"glassbox"', '"glassbox_that_is_not"'), {"get_ipython": lambda: shell})
-    assert [line.split()[0] for line in ran] == ["git", "pip", "cd"]
+    assert [line.split()[0] for line in ran] == ["git", "pip"]
 
 
 def test_without_an_address_a_copy_fetches_nothing_and_no_page_has_a_button(monkeypatch):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from glassbox.results import RUNS
 from glassbox.training import (
     LanguageModelTaskConfig,
     Run,
@@ -17,7 +18,7 @@ from glassbox.training import (
 from glassbox.training.tasks import TASKS
 from tests.training.toy import Toy, ToyConfig, weights
 
-RUNS = sorted((Path(__file__).parents[2] / "benchmarks" / "runs").glob("*/run.toml"))
+FILES = sorted(RUNS.glob("*/run.toml"))
 FILE = """
 [translation]
 directions = [["en", "fr"]]
@@ -96,7 +97,7 @@ def test_entries_can_be_changed(file: Path) -> None:
     assert read_run(file, changes[:1]).training.steps == 9  # in a table that is not there
 
 
-@pytest.mark.parametrize("path", RUNS, ids=[path.parent.name for path in RUNS])
+@pytest.mark.parametrize("path", FILES, ids=[path.parent.name for path in FILES])
 def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
     run = read_run(path)
     assert run.training.schedule.total == run.training.steps
