@@ -28,7 +28,7 @@ class Kernel(RunningKernel):
             self.kc.execute_interactive(f"{enter}; shaken.enter({salt})", store_history=False)
 
     def execute_cell_input(self, source: str, allow_stdin: bool | None = None) -> str:
-        """Send a cell with its history, which IPython reads to see the `;` that silences a result."""
+        """Send a cell with its history, where IPython sees the `;` that silences a result."""
         identity: str = self.kc.execute(source, allow_stdin=allow_stdin, stop_on_error=False)
         return identity
 

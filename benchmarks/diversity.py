@@ -3,14 +3,13 @@
     python -m benchmarks.diversity
 
 translates test sentences of Tatoeba with the translator that the package carries, several times
-each, and writes `decoding.json` into the folder of its run, from which chapter 10 draws. The sentences are not
-needed to read that file.
+each, and writes `decoding.json` into the folder of its run, from which chapter 10 draws. The
+sentences are not needed to read that file.
 """
 
 import json
 from collections.abc import Sequence
 from itertools import permutations
-from pathlib import Path
 from statistics import mean
 from typing import Any
 

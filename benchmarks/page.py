@@ -26,8 +26,8 @@ OPENING = """\
 
 What the code of this book has been measured at, beside what it set out to reach and what others
 have published for the same work.
-Every number on this page is taken by `python -m benchmarks.page` from the files in `benchmarks/results`
-and `glassbox/results`, and a test compares the two.
+Every number on this page is taken by `python -m benchmarks.page` from `benchmarks/results` and
+`glassbox/results`, and a test compares the two.
 A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
 """
 

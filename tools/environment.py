@@ -77,7 +77,10 @@ def install() -> None:
                 print(f"  {news}", flush=True)
     if pip.returncode:
         sys.stderr.writelines(log[-25:])
-        sys.exit("The installation stopped; pip's last lines are above. Run make again to go on.")
+        sys.exit(
+            "The installation stopped; pip's last lines are above. Run make again: it begins anew, "
+            "and takes from pip's cache what was downloaded."
+        )
 
 
 def progress(line: str) -> str:
@@ -93,6 +96,16 @@ def progress(line: str) -> str:
 def main() -> None:
     if is_ready():
         return
+    try:
+        set_up()
+    except OSError as error:
+        sys.exit(
+            f"{VENV} cannot be set up: {error}. The book needs a folder that can be written to."
+        )
+
+
+def set_up() -> None:
+    """Create or update the environment, and note when it is whole."""
     release = sys.version.split()[0]
     if READY.is_file() and (VENV / "pyvenv.cfg").read_text().count(f"version = {release}\n"):
         print(f"Bringing .venv up to date (Python {release}).", flush=True)

@@ -40,6 +40,7 @@ def prepare() -> None:
 
 
 def main() -> None:
+    print("Starting JupyterLab; Ctrl+C here ends it.", flush=True)
     prepare()
     os.chdir(ROOT)
     os.execv(sys.executable, command(*sys.argv[1:]))

@@ -12,6 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from glassbox.cli.train import find_run
+from glassbox.results import RUNS
 from glassbox.training import Loss, checkpoints
 from glassbox.training.tasks import TASKS
 from tests.cli.conftest import Command
@@ -157,15 +159,22 @@ def test_a_damaged_checkpoint_is_told_in_one_line(glassbox: Command, run: str) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["missing.toml"], "No such file or directory: 'missing.toml'"),
+        (["missing.toml"], "no file 'missing.toml', and no run of the book has that name: multi30"),
+        (["mine"], "there is no file 'mine', and no run of the book has that name"),
         (
             ["mine/run.toml", "--set", "training.step=5"],
             "[training] has no entry 'step'; there are",
         ),
         (["mine/run.toml", "--set", "training.steps"], "expected TABLE.NAME=VALUE"),
         (["mine/run.toml", "--device", "tpux"], "--device tpux: expected cpu, or what is here"),
-        (["mine/run.toml", "--folder", "mine/run.toml"], "File exists: 'mine/run.toml'"),
-        (["mine/run.toml", "--folder", "mine/run.toml/x"], "Not a directory: 'mine/run.toml/x'"),
+        (
+            ["mine/run.toml", "--folder", "mine/run.toml"],
+            "folder mine/run.toml cannot be made: File e",
+        ),
+        (
+            ["mine/run.toml", "--folder", "mine/run.toml/x"],
+            "Not a directory. Name one that can with --f",
+        ),
     ],
 )
 def test_what_can_be_mended_is_told_in_one_line_before_anything_is_read(
@@ -188,6 +197,25 @@ def test_another_configuration_is_told_in_one_line(glassbox: Command, run: str) 
     assert answer.status == 2
     assert "seed was 0 and is 1. Train into another folder" in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_run_of_the_book_is_found_by_its_name() -> None:
+    assert find_run(Path("tatoeba")).samefile(RUNS / "tatoeba" / "run.toml")
+
+
+def test_a_pipe_sees_how_far_the_training_is_before_it_ends(
+    glassbox: Command, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassbox.training.metrics.SECONDS_BETWEEN_LINES", 0.0)
+    lines = glassbox("train", run).err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [f"step {n} of 6" for n in range(1, 7)]
+    assert re.fullmatch(r"step 6 of 6, loss \d\.\d{3}, [\d,]+ tokens/s", lines[-1])
+
+
+def test_help_says_how_to_learn_from_data_of_ones_own(glassbox: Command) -> None:
+    text = " ".join(glassbox("train", "--help").out.split())
+    assert "[language_model] the entry text names a text file" in text
+    assert 'corpus = "pairs" learns from them alone' in text
 
 
 def test_the_package_has_its_tasks() -> None:

@@ -1,5 +1,6 @@
 """The environment: when it counts as ready, and what it says when it cannot be made."""
 
+import errno
 import os
 import re
 import shutil
@@ -110,6 +111,27 @@ def test_an_installation_that_was_cut_off_does_not_count(
     environment.main()
     assert made == ["created", "installed"]  # what was cut off is not built upon
     assert environment.is_ready()
+
+
+def test_an_installation_that_stops_says_that_the_next_one_begins_anew(
+    venv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub(venv / "bin" / "python", "echo killed by pip; exit 1")
+    with pytest.raises(SystemExit, match=r"stopped; .* Run make again: it begins anew, and takes"):
+        environment.install()
+    assert capsys.readouterr().err == "killed by pip\n"
+
+
+def test_a_checkout_that_cannot_be_written_to_is_named_in_one_line(
+    venv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create() -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(venv))
+
+    monkeypatch.setattr(environment, "create", create)
+    message = rf"^{venv} cannot be set up: .*Read-only file system: '{venv}'\. The book needs a"
+    with pytest.raises(SystemExit, match=message):
+        environment.main()
 
 
 def test_an_environment_of_another_python_is_made_anew(

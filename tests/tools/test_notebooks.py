@@ -9,7 +9,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
 from glassbox.quiz.questions import parse
-from tools import new_chapter, refresh
+from tools import lab, new_chapter, refresh
 from tools.notebooks import ROOT, merged, normalise, table_of_contents, write
 
 
@@ -77,9 +77,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
 
 def test_refreshing_twice_in_an_empty_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.ipynb"
-    write(
-        notebook("import os", "print(os.environ['GLASSBOX_VIEW_SCRIPTS'], os.listdir())"), path
-    )
+    write(notebook("import os", "print(os.environ['GLASSBOX_VIEW_SCRIPTS'], os.listdir())"), path)
     refresh.refresh(path)
     once = path.read_bytes()
     assert b"linked []" in once
@@ -168,6 +166,18 @@ def test_a_number_is_given_once(book: Path) -> None:
     new_chapter.start(5, "heads", "Heads", book)
     with pytest.raises(SystemExit, match="05_heads"):
         new_chapter.start(5, "more_heads", "More heads", book)
+
+
+def test_the_lab_says_at_once_that_it_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def prepare() -> None:
+        assert capsys.readouterr().out == "Starting JupyterLab; Ctrl+C here ends it.\n"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab, "prepare", prepare)
+    with pytest.raises(KeyboardInterrupt):
+        lab.main()
 
 
 def test_parts_are_called_as_in_the_contents_of_the_book() -> None:

@@ -208,6 +208,12 @@ def edit(**entries: Any) -> Callable[[Path], None]:
     return change
 
 
+def spoil_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[5] = 0xFF
+    path.write_bytes(content)
+
+
 DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a model cut off": (MODEL, truncate, "model.safetensors has sha256 .*, and was written with"),
     "an altered model": (MODEL, alter, "model.safetensors has sha256 .*, and was written with"),
@@ -216,11 +222,11 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "no state": (STATE, Path.unlink, "No such file or directory: '.*step-00000008/state.json"),
     "a state cut off": (STATE, truncate, "state.json is not as it was written .JSONDecodeError"),
     "an empty state": (STATE, lambda path: path.write_bytes(b""), "state.json is not as it was"),
-    "no text": (STATE, lambda path: path.write_bytes(b"\xff\xfe"), "state.json is not as it was"),
+    "a byte that is no text": (STATE, spoil_a_byte, r"n \(UnicodeDecodeError: [^{]{,80}\)\. The"),
     "a list": (STATE, lambda path: path.write_text("[]"), "state.json is not as it was written"),
-    "no progress": (STATE, edit(progress=None), "state.json is not .*KeyError.'progress'"),
-    "no config": (STATE, edit(config=None), "state.json is not .*KeyError.'config'"),
-    "no digests": (STATE, edit(sha256={}), "state.json is not .*KeyError.'model.safetensors'"),
+    "no progress": (STATE, edit(progress=None), "state.json is not .*KeyError: 'progress'"),
+    "no config": (STATE, edit(config=None), "state.json is not .*KeyError: 'config'"),
+    "no digests": (STATE, edit(sha256={}), "state.json is not .*KeyError: 'model.safetensors'"),
     "a wrong digest": (STATE, edit(sha256={MODEL: "0", OPTIMIZER: "0"}), "was written with 0"),
     "another step": (STATE, edit(progress={"step": 4}), "state.json is of step 4"),
     "no number": (STATE, edit(progress={"step": 8, "epoch": -1}), "epoch is -1; expected int"),

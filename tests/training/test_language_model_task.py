@@ -86,6 +86,37 @@ def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     torch.testing.assert_close(read.model(ids), model(ids), rtol=0, atol=0)
 
 
+def test_a_text_of_ones_own_is_learned_but_for_its_last_tenth(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_bytes("Où est-ce ?\r\n".encode() * 10)
+    task = LanguageModelTask(replace(CONFIG, text=str(tmp_path / "mine.txt")))
+    assert task.characters == "".join(sorted({*"Où est-ce ?\n"}))
+    learned, held_out = (
+        "".join(task.characters[i] for i in text) for text in (task.text, task.held_out)
+    )
+    assert learned == "Où est-ce ?\n" * 9
+    assert held_out == "Où est-ce ?\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b"twelve chars" * 6,
+            r"mine\.txt has 72 characters: its last tenth, 8, is held out and has",
+        ),
+        (b"one\n\xff", r"mine\.txt, line 2: expected UTF-8, got b'\\xff'"),
+        (None, r"No such file or directory: .*mine\.txt"),
+    ],
+)
+def test_a_text_that_cannot_be_learned_from_is_named(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "mine.txt").write_bytes(content)
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        LanguageModelTask(replace(CONFIG, text=str(tmp_path / "mine.txt")))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [({"corpus": "goethe"}, "corpus='goethe'"), ({"architecture": "rnn"}, "architecture='rnn'")],

@@ -1,6 +1,7 @@
 """A file says all about a run, and what it says wrongly is named with the file and the entry."""
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from glassbox.training import (
     read_run,
 )
 from glassbox.training.tasks import TASKS
+from glassbox.transformer import TransformerConfig
 from tests.training.toy import Toy, ToyConfig, weights
 
 FILES = sorted(RUNS.glob("*/run.toml"))
@@ -91,7 +93,7 @@ def test_entries_can_be_changed(file: Path) -> None:
     assert run.training.steps == 9
     assert run.training.schedule == Schedule("cosine", peak=2e-3, warmup=2, total=7)
     assert run.training.clip == float("inf")
-    assert run.task_config.pairs == str(file.parent / "other.tsv")
+    assert run.task_config.pairs == "other.tsv"  # where the command is given
     assert run.task_config.model == {"d_model": 32, "n_heads": [4, 2]}
     file.write_text("[language_model]\n")
     assert read_run(file, changes[:1]).training.steps == 9  # in a table that is not there
@@ -187,6 +189,41 @@ def test_a_change_that_is_none_is_refused(file: Path, change: str, message: str)
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"missing\.toml"):
         read_run(tmp_path / "missing.toml")
+
+
+@dataclass(frozen=True)
+class FileConfig(ToyConfig):
+    """The toy's sizes, and a file to learn from."""
+
+    pairs: str | None = field(default=None, metadata={"file": True})
+
+
+def test_a_run_goes_on_from_another_working_directory_and_not_over_changed_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassbox.training.runs.TASKS", {"toy": (Toy, FileConfig)})
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "run.toml").write_text("[toy]\npairs = 'pairs.tsv'\n[training]\nsteps = 1\n")
+    (mine / "pairs.tsv").write_text("one\tun\n")
+    monkeypatch.chdir(tmp_path)
+    assert read_run(Path("mine/run.toml")).start(tmp_path / "run")
+    monkeypatch.chdir(mine)
+    further = read_run(Path("run.toml"), ["training.steps=2"])
+    assert further.start(tmp_path / "run")
+    (mine / "pairs.tsv").write_text("one\tune\n")
+    message = r"pairs, the file pairs\.tsv, had sha256 [0-9a-f]{64} and has [0-9a-f]{64}\. Train in"
+    with pytest.raises(ValueError, match=message):
+        further.start(tmp_path / "run")
+
+
+def test_the_example_in_the_readme_is_a_run(tmp_path: Path) -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    [example] = re.findall(r"```toml\n(.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "run.toml").write_text(example)
+    config = read_run(tmp_path / "run.toml").task_config
+    assert (config.corpus, config.directions) == ("pairs", (("es", "en"),))
+    TransformerConfig(vocab_size=config.vocab_size, **config.model)
 
 
 def test_a_run_remembers_what_it_learns_and_how(

@@ -78,6 +78,19 @@ def test_further_pairs_are_repeated_and_have_no_part_in_the_vocabulary(tmp_path:
     assert task.tokenizer.bpe.merges == TranslationTask(CONFIG).tokenizer.bpe.merges
 
 
+def test_pairs_of_ones_own_are_a_corpus_with_a_vocabulary_in_any_languages(tmp_path: Path) -> None:
+    rows = [(f"gato {number}", f"Katze {number}") for number in range(40)]
+    file = tmp_path / "pairs.tsv"
+    file.write_text("".join(f"{a}\t{b}\n" for a, b in rows), encoding="utf-8")
+    config = replace(CONFIG, corpus="pairs", pairs=str(file), directions=(("es", "de"),))
+    task = TranslationTask(config)
+    assert (len(task.examples), len(task.held_out)) == (38, 2)
+    assert task.examples == TranslationTask(config).examples
+    learned = {source.removeprefix("<de> ").removesuffix("</s>") for source, _ in texts(task)}
+    assert learned < {source for source, _ in rows}
+    assert "gat" in {"".join(merge).strip() for merge in task.tokenizer.bpe.merges}
+
+
 def test_all_pairs_come_once_more_in_a_hurry_if_asked() -> None:
     seen = texts(TranslationTask(replace(CONFIG, plain=1.0)))
     assert len(seen) == 16
@@ -185,6 +198,8 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
         ({"plain": 1.5}, "plain=1.5: a share of the pairs, from 0 to 1"),
         ({"max_len": 0}, "max_len=0: must be at least 1"),
         ({"repeat": 0}, "repeat=0: must be at least 1"),
+        ({"corpus": "pairs"}, "corpus='pairs' needs a file of them, such as pairs='pairs.tsv'"),
+        ({"corpus": "pairs", "pairs": "p", "repeat": 2}, "repeat=2 counts further pairs, and with"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(
@@ -200,6 +215,28 @@ def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
     file.write_text(f"one\tun\n{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"pairs.tsv, line 2: .*expected two, in en and fr"):
         read_pairs(file, [("en", "fr")])
+
+
+@pytest.mark.parametrize(
+    ("content", "changes", "message"),
+    [
+        (b"one\tun\n", {}, r"pairs.tsv has 1 different pairs, too few to learn from and to hold"),
+        (b"one\tun\none\tune\n", {}, r"pairs.tsv has 2 different pairs, too few"),
+        (b"one\tun\nno\tn\xff\n", {}, r"pairs.tsv, line 2: expected UTF-8"),
+        (
+            b"one\tun\n",
+            {"corpus": "tatoeba", "directions": (("en", "fr"), ("de", "en"))},
+            r"directions has \('de', 'en'\); the pairs are in en and fr",
+        ),
+    ],
+)
+def test_pairs_that_cannot_be_learned_from_are_named(
+    tmp_path: Path, content: bytes, changes: dict, message: str
+) -> None:
+    file = tmp_path / "pairs.tsv"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        TranslationTask(replace(CONFIG, **{"corpus": "pairs", "pairs": str(file), **changes}))
 
 
 def test_phrases_need_no_file_and_make_a_whole_task():

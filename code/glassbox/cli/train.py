@@ -1,17 +1,34 @@
 """``glassbox train``: a run from its file, or the rest of one that was stopped."""
 
 import argparse
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from glassbox.cli import INTERRUPTED
 from glassbox.cli.device import find_device
+from glassbox.results import RUNS
+
+OWN_DATA = """\
+Data of your own: in a table [language_model] the entry text names a text file; in [translation],
+pairs names a file of sentence pairs with a tab between, and corpus = "pairs" learns from them
+alone. Files are looked for beside RUN.toml, those that --set names where you are. Several
+processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
-    add("run_file", metavar="RUN.toml", type=Path, help="what is trained, and how")
+    add(
+        "run_file",
+        metavar="RUN",
+        type=Path,
+        help="what is trained, and how: a file RUN.toml, or the name of a run of the book, such as "
+        "shakespeare-llama",
+    )
     add(
         "--folder",
         type=Path,
@@ -28,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--device", help="where to compute (default: a GPU if there is one)")
     add("--tensorboard", action="store_true", help="write the curves for TensorBoard too")
+    parser.epilog = OWN_DATA
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,13 +66,19 @@ def run(arguments: argparse.Namespace) -> int:
     from glassbox.training.distributed import OtherProcessError, processes
     from glassbox.training.runs import read_run
 
-    described = read_run(arguments.run_file, arguments.changes)
+    file = find_run(arguments.run_file)
+    described = read_run(file, arguments.changes)
     if arguments.device is not None and "RANK" not in os.environ:
         find_device(arguments.device)  # of several processes each takes its own later
-    folder = arguments.folder or Path("runs", arguments.run_file.resolve().parent.name)
-    folder.mkdir(parents=True, exist_ok=True)  # or it would fail after the data are read
+    folder = arguments.folder or Path("runs", file.resolve().parent.name)
     try:
-        with processes(arguments.device) as group:
+        folder.mkdir(parents=True, exist_ok=True)  # or it would fail after the data are read
+    except OSError as error:
+        raise OSError(
+            f"the folder {folder} cannot be made: {error.strerror}. Name one that can with --folder"
+        ) from error
+    try:
+        with progress_lines(), processes(arguments.device) as group:
             done = described.start(folder, group, tensorboard=arguments.tensorboard)
             if group.first:
                 print(
@@ -65,3 +89,35 @@ def run(arguments: argparse.Namespace) -> int:
     except OtherProcessError:
         return 1
     return 0 if done else INTERRUPTED
+
+
+def find_run(given: Path) -> Path:
+    """Return the file of a run: the one that is ``given``, or of the book's run of that name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is neither.
+    """
+    if given.is_file():
+        return given
+    names = sorted(path.parent.name for path in RUNS.glob("*/run.toml"))
+    if str(given) in names:
+        return RUNS / given / "run.toml"
+    raise FileNotFoundError(
+        f"there is no file {str(given)!r}, and no run of the book has that name: {', '.join(names)}"
+    )
+
+
+@contextmanager
+def progress_lines() -> Iterator[None]:
+    """Print what the training tells Python's log: lines where no terminal shows a bar."""
+    logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
+    former = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(former)

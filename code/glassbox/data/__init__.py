@@ -7,7 +7,7 @@ from glassbox.data.senses import senses
 from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
 from glassbox.data.store import find
 from glassbox.data.table import FILES, DataFile
-from glassbox.data.text import plain_spaces, tiny_shakespeare
+from glassbox.data.text import plain_spaces, split_text, tiny_shakespeare
 from glassbox.data.treebank import ParsedSentence, ud_english
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "plain_spaces",
     "references",
     "senses",
+    "split_text",
     "sst2",
     "tatoeba",
     "tiny_shakespeare",

@@ -1,5 +1,6 @@
 """Text as a reader types it, and the plays of Shakespeare as one text."""
 
+from pathlib import Path
 from unicodedata import category, normalize
 
 from glassbox.data.reading import check_split, decoded
@@ -67,7 +68,29 @@ def tiny_shakespeare(split: str) -> str:
     is no test split: what is chosen by the validation loss is not measured anywhere else.
     """
     check_split("Tiny Shakespeare", split, ("train", "valid"))
-    path = find("tinyshakespeare/input.txt")
-    text = decoded(path.read_bytes(), path)
+    return split_text(find("tinyshakespeare/input.txt"))[split]
+
+
+def split_text(path: Path) -> dict[str, str]:
+    """Read a text and split it: nine tenths to learn from, the rest to measure with.
+
+    Parameters
+    ----------
+    path : Path
+        A file in UTF-8. Its lines may end as on Windows.
+
+    Returns
+    -------
+    dict of str to str
+        The first nine tenths of the characters as ``"train"``, the rest as ``"valid"``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not UTF-8, naming file and line.
+    """
+    text = decoded(path.read_bytes(), path).replace("\r\n", "\n")
     end = int(0.9 * len(text))
-    return text[:end] if split == "train" else text[end:]
+    return {"train": text[:end], "valid": text[end:]}

@@ -116,6 +116,7 @@ def save_checkpoint(
         How far training is.
     config : mapping
         What the run is defined by, in the words of JSON; :func:`load_checkpoint` refuses another.
+        A file is a mapping of its ``path`` and its ``sha256``, of which the second counts.
     group : Processes
         Who trains.
 
@@ -195,15 +196,12 @@ def load_checkpoint(
     """
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config
-    differing = "; ".join(
-        f"{name} was {kept.get(name)!r} and is {config.get(name)!r}"
-        for name in sorted({*kept, *config} - {*free})
-        if kept.get(name) != config.get(name)
-    )
-    if differing:
+    names = sorted({*kept, *config} - {*free})
+    differing = [_difference(name, kept.get(name), config.get(name)) for name in names]
+    if any(differing):
         raise ValueError(
-            f"{path} is from a run with another configuration: {differing}. Train into another "
-            "folder, or go on with the configuration that it has"
+            f"{path} is from a run with another configuration: {'; '.join(filter(None, differing))}"
+            ". Train into another folder, or go on with the configuration that it has"
         )
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
@@ -216,6 +214,19 @@ def load_checkpoint(
                 fill(state[kind], moments[f"{kind}/{name}"])
         optimizer.state[parameter] = state
     return checkpoint.progress
+
+
+def _difference(name: str, kept: Any, given: Any) -> str:
+    """Say in what an entry of a configuration differs; of a file only the contents count."""
+    both = (kept, given)
+    if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
+        if kept["sha256"] == given["sha256"]:
+            return ""
+        return (
+            f"{name}, the file {given['path']}, had sha256 {kept['sha256']} and has "
+            f"{given['sha256']}"
+        )
+    return "" if kept == given else f"{name} was {kept!r} and is {given!r}"
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
@@ -289,7 +300,8 @@ def _read(path: Path, files: Collection[str]) -> Checkpoint:
         progress, config = Progress(**state["progress"]), dict(state["config"])
         digests = {name: str(state["sha256"][name]) for name in files}
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{STATE} is not as it was written ({error!r})") from error
+        reason = f"{type(error).__name__}: {error}"  # its repr would have the whole file in it
+        raise ValueError(f"{STATE} is not as it was written ({reason})") from error
     if progress.step != step_of(path):
         raise ValueError(f"{STATE} is of step {progress.step}")
     tensors: dict[str, dict[str, Tensor]] = {}

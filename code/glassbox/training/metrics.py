@@ -1,6 +1,7 @@
 """What training measures: a log of JSON lines, TensorBoard, and a bar in the terminal."""
 
 import json
+import logging
 import math
 import os
 import time
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 LOG, BOARD = "metrics.jsonl", "tensorboard"
+SECONDS_BETWEEN_LINES = 10.0
+_LOGGER = logging.getLogger("glassbox.training")
 
 
 class Metrics:
@@ -138,7 +141,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 class ProgressBar:
     """A bar with what is done, tokens per second, the loss, and the time left.
 
-    It shows in a terminal only; elsewhere there is nothing, and the log says the same.
+    The bar shows in a terminal only. Elsewhere Python's logger ``glassbox.training`` is told the
+    same every ten seconds, which ``glassbox train`` prints and a notebook does not.
 
     Parameters
     ----------
@@ -151,7 +155,9 @@ class ProgressBar:
     """
 
     def __init__(self, steps: int, done: int = 0, *, show: bool = True) -> None:
-        self._tokens, self._begin = 0, time.perf_counter()
+        self._steps, self._done, self._tokens = steps, done, 0
+        self._begin = self._told = time.perf_counter()
+        self._show = show
         self._bar = tqdm(
             total=steps,
             initial=done,
@@ -164,10 +170,14 @@ class ProgressBar:
 
     def update(self, tokens: int, loss: float) -> None:
         """Go one step on, which learned from so many ``tokens`` and had this mean ``loss``."""
-        self._tokens += tokens
-        speed = self._tokens / (time.perf_counter() - self._begin)
-        self._bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
+        now = time.perf_counter()
+        self._done, self._tokens = self._done + 1, self._tokens + tokens
+        figures = f"loss {loss:.3f}, {self._tokens / (now - self._begin):,.0f} tokens/s"
+        self._bar.set_postfix_str(figures, refresh=False)
         self._bar.update()
+        if self._show and self._bar.disable and now - self._told >= SECONDS_BETWEEN_LINES:
+            _LOGGER.info("step %s of %s, %s", f"{self._done:,}", f"{self._steps:,}", figures)
+            self._told = now
 
     def close(self) -> None:
         """Leave the bar as it is."""

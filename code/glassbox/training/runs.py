@@ -1,5 +1,6 @@
 """A training run as a file: what is learned, from what, and how (chapter 9)."""
 
+import hashlib
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -41,7 +42,8 @@ class Run:
         Parameters
         ----------
         folder, group, tensorboard : Path, Processes, bool
-            As for :func:`glassbox.training.train`.
+            As for :func:`glassbox.training.train`. A checkpoint remembers the digests of the
+            files that the run learns from, and is refused where they have changed.
 
         Returns
         -------
@@ -52,9 +54,15 @@ class Run:
         ------
         FloatingPointError, CheckpointError, ValueError
             As :func:`glassbox.training.train`.
+        FileNotFoundError
+            If a file that the run learns from is missing.
         """
         task: Task = TASKS[self.task][0](self.task_config, self.training.seed)
         described = {"task": self.task, **asdict(self.task_config)}
+        for name in _file_entries(type(self.task_config)):
+            if (path := described[name]) is not None:
+                digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+                described[name] = {"path": path, "sha256": digest}
         return train(
             task, self.training, folder, group, described=described, tensorboard=tensorboard
         )
@@ -66,7 +74,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, in it
     ``[training.schedule]`` with those of :class:`Schedule`, and one table named like a task, such
     as ``[translation]``, with those of the task's configuration. Files that it names are looked
-    for beside it.
+    for beside it, those that a change names in the working directory.
 
     Parameters
     ----------
@@ -89,6 +97,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        _find_beside(path, tables)
         for change in changes:
             _change(tables, change)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -105,13 +114,27 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
         training = training | {"schedule": schedule}
     return Run(
         name,
-        _make(TASKS[name][1], tables[name], f"{path} [{name}]", path.parent),
+        _make(TASKS[name][1], tables[name], f"{path} [{name}]"),
         _make(TrainingConfig, training, f"{path} [training]"),
     )
 
 
-def _make(kind: Any, entries: Any, where: str, beside: Path = Path()) -> Any:
-    """Make a configuration of a table's entries; files are looked for in a folder."""
+def _file_entries(kind: Any) -> list[str]:
+    """Return the entries of a configuration that name files."""
+    return [field.name for field in fields(kind) if field.metadata.get("file")]
+
+
+def _find_beside(path: Path, tables: dict[str, Any]) -> None:
+    """Look for the files that a run's file names beside it."""
+    for task, (_, kind) in TASKS.items():
+        table = tables.get(task)
+        for name in _file_entries(kind) if isinstance(table, dict) else ():
+            if isinstance(table.get(name), str):
+                table[name] = str(path.parent / table[name])
+
+
+def _make(kind: Any, entries: Any, where: str) -> Any:
+    """Make a configuration of a table's entries."""
     if not isinstance(entries, dict):
         raise ValueError(f"{where} is {entries!r}; expected a table")
     hints = get_type_hints(kind)
@@ -119,9 +142,6 @@ def _make(kind: Any, entries: Any, where: str, beside: Path = Path()) -> Any:
         raise ValueError(f"{where} has no entry {unknown[0]!r}; there are: {sorted(hints)}")
     try:
         made = {name: _as(hints[name], entry, name) for name, entry in entries.items()}
-        for file in (field.name for field in fields(kind) if field.metadata.get("file")):
-            if file in made:
-                made[file] = str(beside / made[file])
         return kind(**made)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error

@@ -9,7 +9,7 @@ from torch import nn
 
 from glassbox.character_model import KINDS, CharacterModel
 from glassbox.checks import check_kind
-from glassbox.data import tiny_shakespeare
+from glassbox.data import split_text, tiny_shakespeare
 from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes
@@ -26,7 +26,9 @@ class LanguageModelTaskConfig:
     Parameters
     ----------
     corpus : {"shakespeare"}
-        The text.
+        The text, unless ``text`` names one.
+    text : str, optional
+        A file in UTF-8 to learn from instead; its last tenth is held out.
     architecture : {"gpt2", "llama"}
         The kind of model.
     block_len : int
@@ -50,6 +52,7 @@ class LanguageModelTaskConfig:
     """
 
     corpus: Corpus = "shakespeare"
+    text: str | None = field(default=None, metadata={"file": True})
     architecture: Architecture = "gpt2"
     block_len: int = 64
     batch_size: int = 12
@@ -77,6 +80,13 @@ class LanguageModelTask:
     characters : str
         Those of the whole text, sorted: the vocabulary.
 
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such text.
+    ValueError
+        If it is not UTF-8, or too short for a block.
+
     Notes
     -----
     As Karpathy's nanoGPT trains on characters. Chapter 11.
@@ -84,7 +94,7 @@ class LanguageModelTask:
 
     def __init__(self, config: LanguageModelTaskConfig, seed: int = 0) -> None:
         self.config = config
-        train, valid = tiny_shakespeare("train"), tiny_shakespeare("valid")
+        train, valid = _read(config)
         # Of both parts, as in the runs that ours is compared with; all 65 occur in the first.
         self.characters = "".join(sorted({*train, *valid}))
         ids = {character: number for number, character in enumerate(self.characters)}
@@ -164,6 +174,21 @@ class LanguageModelTask:
     def _loss(self, model: nn.Module, stretches: torch.Tensor) -> Loss:
         stretches = stretches.to(next(model.parameters()).device)
         return cross_entropy(model(stretches[:, :-1]), stretches[:, 1:])
+
+
+def _read(config: LanguageModelTaskConfig) -> tuple[str, str]:
+    """Return the text to learn from and the one that is held out."""
+    if config.text is None:
+        return tiny_shakespeare("train"), tiny_shakespeare("valid")
+    splits = split_text(Path(config.text))
+    train, valid = splits["train"], splits["valid"]
+    if len(valid) <= config.block_len:
+        raise ValueError(
+            f"{config.text} has {len(train) + len(valid)} characters: its last tenth, "
+            f"{len(valid)}, is held out and has no block of block_len={config.block_len} and the "
+            "character after it. Take a longer text or shorter blocks"
+        )
+    return train, valid
 
 
 #: Stretches of the held-out text that are computed together.

@@ -12,6 +12,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from glassbox.checks import check_kind
 from glassbox.data import multi30k, phrases, tatoeba
+from glassbox.data.components import deal
+from glassbox.data.reading import decoded
 from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
@@ -19,7 +21,7 @@ from glassbox.training.loss import Loss, cross_entropy
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
-Corpus = Literal["tatoeba", "multi30k", "phrases"]
+Corpus = Literal["tatoeba", "multi30k", "phrases", "pairs"]
 Example = tuple[list[int], list[int]]
 
 
@@ -38,13 +40,15 @@ class TranslationConfig:
 
     Parameters
     ----------
-    corpus : {"tatoeba", "multi30k", "phrases"}
-        The pairs of sentences; the last come with the package.
+    corpus : {"tatoeba", "multi30k", "phrases", "pairs"}
+        The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are those of the
+        file ``pairs`` alone, in any languages, with a twentieth of them held out.
     directions : tuple of (str, str)
         From which language to which, such as ``(("fr", "en"),)``; several are learned by one
         model, which is told by a token in front of the source which language to write.
     vocab_size : int
-        Tokens of the vocabulary that all languages share, learned from the training text.
+        Tokens of the vocabulary that all languages share, learned from the training pairs of the
+        corpus.
     lowercase : bool
         Whether all text is put into small letters.
     plain : float
@@ -61,14 +65,16 @@ class TranslationConfig:
     start : str, optional
         A translator to go on from, a name or a folder; its vocabulary is kept.
     pairs : str, optional
-        A file of further pairs, tab-separated, in the order of the first direction's languages.
+        A file in UTF-8 with a pair on each line, a tab between its sentences, in the order of the
+        first direction's languages. With a corpus other than ``"pairs"`` these are further pairs,
+        in which the vocabulary has no part.
     repeat : int
-        How often each of these counts.
+        How often each of the further pairs counts.
 
     Raises
     ------
     ValueError
-        If a number is out of its range or the corpus is not known.
+        If a number is out of its range, the corpus is not known, or its pairs are not given.
 
     Notes
     -----
@@ -97,6 +103,13 @@ class TranslationConfig:
         object.__setattr__(self, "directions", directions)  # files know lists only
         if not 0 <= self.plain <= 1:
             raise ValueError(f"plain={self.plain}: a share of the pairs, from 0 to 1")
+        if self.corpus == "pairs" and self.pairs is None:
+            raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
+        if self.corpus == "pairs" and self.repeat != 1:
+            raise ValueError(
+                f"repeat={self.repeat} counts further pairs, and with corpus='pairs' there are "
+                "none: leave it out"
+            )
         for name in ("max_len", "repeat"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
@@ -143,7 +156,7 @@ class TranslationTask:
             if self.start is None
             else self.start.tokenizer
         )
-        if config.pairs is not None:
+        if config.corpus != "pairs" and config.pairs is not None:
             pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
@@ -262,11 +275,15 @@ def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a line has not two texts.
+        If a line has not two texts or is not UTF-8, or a direction has another language.
     """
-    languages = directions[0]
+    return _directed(read_rows(path, directions[0]), directions[0], directions)
+
+
+def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
+    """Read sentence pairs from a file, see :func:`read_pairs`; ``languages`` are for messages."""
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(decoded(path.read_bytes(), path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         texts = [text.strip() for text in line.split("\t")]
@@ -275,8 +292,45 @@ def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
                 f"{path}, line {number}: {line!r} has {len(texts)} texts; expected two, in "
                 f"{' and '.join(languages)}, with a tab between"
             )
-        rows.append(dict(zip(languages, texts, strict=True)))
-    return [Pair(row[a], row[b], a, b) for a, b in directions for row in rows]
+        rows.append((texts[0], texts[1]))
+    return rows
+
+
+def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """Read sentence pairs from a file, and hold out a twentieth that shares no sentence.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_pairs`, or if there are too few pairs.
+    """
+    rows = read_rows(path, languages)
+    splits = deal(rows, {"valid": max(1, len({*rows}) // 20)}, rest="train")
+    if not all(splits.values()):
+        raise ValueError(
+            f"{path} has {len({*rows})} different pairs, too few to learn from and to hold out a "
+            "twentieth that shares no sentence with the others: give more"
+        )
+    return splits
+
+
+def _directed(
+    rows: Sequence[tuple[str, str]],
+    languages: tuple[str, str],
+    directions: Sequence[tuple[str, str]],
+) -> list[Pair]:
+    """Return rows in two languages as pairs, once for each direction."""
+    for direction in directions:
+        if not {*direction} <= {*languages}:
+            raise ValueError(
+                f"directions has {direction}; the pairs are in {' and '.join(languages)}"
+            )
+    columns = dict(zip(languages, zip(*rows, strict=True), strict=True)) if rows else {}
+    return [
+        Pair(source, target, a, b)
+        for a, b in (directions if rows else ())
+        for source, target in zip(columns[a], columns[b], strict=True)
+    ]
 
 
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
@@ -286,9 +340,14 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
             for a, b in config.directions
             for source, target in multi30k(split, a, b)
         ]
+    if config.corpus == "pairs":
+        assert config.pairs is not None  # the configuration has seen to it
+        languages = config.directions[0]
+        rows = split_rows(Path(config.pairs), languages)[split]
+        return _directed(rows, languages, config.directions)
     read = phrases if config.corpus == "phrases" else tatoeba
-    rows = [{"en": english, "fr": french} for english, french, *_ in read(split)]
-    return [Pair(row[a], row[b], a, b) for a, b in config.directions for row in rows]
+    rows = [(english, french) for english, french, *_ in read(split)]
+    return _directed(rows, ("en", "fr"), config.directions)
 
 
 def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
