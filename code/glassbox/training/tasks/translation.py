@@ -281,7 +281,27 @@ def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
 
 
 def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
-    """Read sentence pairs from a file, see :func:`read_pairs`; ``languages`` are for messages."""
+    """Read the lines of a file of sentence pairs.
+
+    Parameters
+    ----------
+    path : Path
+        As for :func:`read_pairs`.
+    languages : tuple of (str, str)
+        Of the two columns, for messages.
+
+    Returns
+    -------
+    list of (str, str)
+        The two texts of each line.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If a line has not two texts or is not UTF-8, naming it.
+    """
     rows = []
     for number, line in enumerate(decoded(path.read_bytes(), path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -298,6 +318,16 @@ def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
 
 def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[str, str]]]:
     """Read sentence pairs from a file, and hold out a twentieth that shares no sentence.
+
+    Parameters
+    ----------
+    path, languages : Path, tuple of (str, str)
+        As for :func:`read_rows`.
+
+    Returns
+    -------
+    dict of str to list of (str, str)
+        The distinct pairs of ``"train"`` and ``"valid"``.
 
     Raises
     ------
