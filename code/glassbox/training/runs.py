@@ -128,9 +128,10 @@ def _find_beside(path: Path, tables: dict[str, Any]) -> None:
     """Look for the files that a run's file names beside it."""
     for task, (_, kind) in TASKS.items():
         table = tables.get(task)
-        for name in _file_entries(kind) if isinstance(table, dict) else ():
-            if isinstance(table.get(name), str):
-                table[name] = str(path.parent / table[name])
+        if isinstance(table, dict):
+            for name in _file_entries(kind):
+                if isinstance(table.get(name), str):
+                    table[name] = str(path.parent / table[name])
 
 
 def _make(kind: Any, entries: Any, where: str) -> Any:
