@@ -4,20 +4,44 @@ The modules follow the chapters of the book, and imports only ever point up this
 attention and masks, layers, transformer, models, record, viz.
 """
 
-from glassbox.attention import additive_attention, scaled_dot_product_attention
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from glassbox.attention import (
+    additive_attention,
+    dot_product_scores,
+    masked_softmax,
+    scaled_dot_product_attention,
+)
 from glassbox.masks import causal_mask, padding_mask
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
 from glassbox.self_attention import simple_self_attention
+from glassbox.stacks import Decoder, Encoder
+from glassbox.transformer import Transformer, TransformerConfig
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Decoder",
+    "Encoder",
     "MultiHeadAttention",
+    "Transformer",
+    "TransformerConfig",
     "additive_attention",
     "causal_mask",
+    "dot_product_scores",
+    "masked_softmax",
     "padding_mask",
     "record",
     "scaled_dot_product_attention",
     "simple_self_attention",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a module of the package when it is first named, such as ``glassbox.models``."""
+    if not name.startswith("_") and find_spec(path := f"{__name__}.{name}") is not None:
+        return import_module(path)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

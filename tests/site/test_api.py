@@ -63,7 +63,7 @@ def test_a_signature_names_the_shortest_path_to_import_from(entry):
     for name, path in {
         ATTENTION: "glassbox.scaled_dot_product_attention(",
         "glassbox.positional.rotary.RotaryPositions": "glassbox.positional.RotaryPositions(",
-        "glassbox.attention.masked_softmax": "glassbox.attention.masked_softmax(",
+        "glassbox.attention.additive_scores": "glassbox.attention.additive_scores(",
     }.items():
         assert path in entry(name)[0].get_text()
 
@@ -239,5 +239,5 @@ def test_a_name_means_what_it_means_where_it_is_written():
 def test_the_shortest_path_is_that_of_a_package_that_offers_the_name():
     assert home("glassbox.attention", "scaled_dot_product_attention") == "glassbox"
     assert home("glassbox.positional.rotary", "rotate") == "glassbox.positional"
-    assert home("glassbox.attention", "masked_softmax") == "glassbox.attention"
+    assert home("glassbox.attention", "additive_scores") == "glassbox.attention"
     assert home("glassbox.record", "record") == "glassbox"
