@@ -31,6 +31,11 @@ SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24,
 KINDS: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "sines before cosines": {"concatenated": True},
+    "the waves of the paper's own code": {
+        "concatenated": True,
+        "endpoint": True,
+        "first_position": 1,
+    },
     "learned positions": {"positions": "learned", "max_len": 20},
     "relative positions": {"positions": "relative"},
     "rotary positions": {"positions": "rotary"},

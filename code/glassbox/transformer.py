@@ -45,6 +45,9 @@ class TransformerConfig(StackConfig):
         How positions are told apart.
     concatenated : bool
         Whether sinusoidal positions have all sines before all cosines, not in turn.
+    endpoint, first_position : bool, int
+        How sinusoidal positions are spaced and counted; see
+        :class:`~glassbox.positional.SinusoidalPositions`.
     max_len : int
         Number of positions that have a vector, where these are learned.
     tie_embeddings : bool
@@ -73,6 +76,8 @@ class TransformerConfig(StackConfig):
     n_decoder_layers: int | None = None
     positions: PositionKind = "sinusoidal"
     concatenated: bool = False
+    endpoint: bool = False
+    first_position: int = 0
     max_len: int = 512
     tie_embeddings: bool = True
     scale_embeddings: bool = True
@@ -449,7 +454,12 @@ def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positio
     if config.positions == "none":
         return Positions()
     if config.positions == "sinusoidal":
-        return SinusoidalPositions(config.d_model, concatenated=config.concatenated)
+        return SinusoidalPositions(
+            config.d_model,
+            concatenated=config.concatenated,
+            endpoint=config.endpoint,
+            first_position=config.first_position,
+        )
     if config.positions == "learned":
         return LearnedPositions(config.max_len, config.d_model)
     if config.positions == "rotary":

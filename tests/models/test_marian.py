@@ -131,6 +131,8 @@ def transformer(**sizes):
 BAD_SIZES: dict[str, Any] = {
     "pre-norm": ({"norm_first": True}, ["norm_first=True", "norm_first=False"]),
     "sines and cosines in turn": ({"concatenated": False}, ["concatenated=False"]),
+    "waves with both ends": ({"endpoint": True}, ["endpoint=True", "endpoint=False"]),
+    "positions from 1 on": ({"first_position": 1}, ["first_position=1", "first_position=0"]),
     "learned positions": ({"positions": "learned"}, ["positions='learned'", "'sinusoidal'"]),
     "another epsilon": ({"norm_eps": 1e-6}, ["norm_eps=1e-06", "norm_eps=1e-05"]),
     "root mean squares": ({"norm": "rms"}, ["norm='rms'", "norm='layer'"]),

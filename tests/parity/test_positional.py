@@ -1,5 +1,7 @@
 """Every scheme of positions against the reference library's."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -19,6 +21,7 @@ from glassbox.positional import (
     RelativePositionBias,
     RotaryPositions,
     RotaryScaling,
+    SinusoidalPositions,
     alibi_slopes,
     half_to_interleaved,
     interleaved_to_half,
@@ -36,6 +39,22 @@ def test_concatenated_sinusoids_equal_marian_s(length, d_model, device):
     torch.testing.assert_close(ours, theirs, atol=1e-7, rtol=0)
     paper = sinusoidal_encoding(positions, d_model)
     torch.testing.assert_close(interleaved_to_half(paper), theirs, atol=1e-7, rtol=0)
+
+
+def timing_signal(length, channels, start=0):
+    """Compute the positions of tensor2tensor, by the definition of its `get_timing_signal_1d`."""
+    scales = channels // 2
+    increment = math.log(10_000) / max(scales - 1, 1)
+    time = np.arange(start, start + length)[:, None] * np.exp(-increment * np.arange(scales))
+    return torch.from_numpy(np.concatenate([np.sin(time), np.cos(time)], axis=1)).float()
+
+
+@pytest.mark.parametrize("start", [0, 1], ids=["tensor2tensor", "OpenNMT-tf"])
+@pytest.mark.parametrize(("length", "d_model"), [(1, 2), (7, 4), (100, 512), (3000, 64)])
+def test_sinusoids_with_both_ends_equal_those_of_the_paper_s_own_code(length, d_model, start):
+    ours = SinusoidalPositions(d_model, concatenated=True, endpoint=True, first_position=start)
+    added = ours.embed(torch.zeros(1, length, d_model), torch.arange(length))[0]
+    torch.testing.assert_close(added, timing_signal(length, d_model, start), atol=1e-6, rtol=0)
 
 
 def test_learned_positions_equal_gpt2_s(device):

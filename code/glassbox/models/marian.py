@@ -30,7 +30,7 @@ REFERENCE_CONSTANTS: dict[str, Any] = {
 }
 #: Fields that the reference's Marian has no entries for.
 REFERENCE_SIZES = ["positions", "concatenated", "norm", "norm_first", "norm_eps", "gated", "bias"]
-REFERENCE_SIZES += ["n_kv_heads", "d_k", "scale", "output_bias"]
+REFERENCE_SIZES += ["n_kv_heads", "d_k", "scale", "output_bias", "endpoint", "first_position"]
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,10 @@ def sinusoidal_encoding(
     Notes
     -----
     Vaswani et al. (2017), section 3.5. The exponent counts pairs, and both of a pair have the same
-    one. The paper's own code concatenates and besides spaces the waves over :math:`d/2 - 1` steps
-    in place of :math:`d/2`, which no permutation brings back. Chapter 6, equation
-    ``eq-sinusoidal``.
+    one. The paper's own code, tensor2tensor, concatenates, and besides spaces the waves over
+    :math:`d/2 - 1` steps in place of :math:`d/2`: no permutation brings these back, but a base of
+    :math:`b^{(d/2) / (d/2 - 1)}` does, which is what ``endpoint`` of :class:`SinusoidalPositions`
+    means. Chapter 6, equation ``eq-sinusoidal``.
     """
     check_even("d_model", d_model, "each wave gives a sine and a cosine")
     check_base(base)
@@ -77,6 +78,11 @@ class SinusoidalPositions(Positions):
         See :func:`sinusoidal_encoding`.
     concatenated : bool, optional
         All sines first, then all cosines.
+    endpoint : bool, optional
+        Whether the exponents of ``base`` run from 0 to 1, both included. In the paper's formula
+        the last one is :math:`1 - 2/d`.
+    first_position : int, optional
+        The number of a text's first position, added to all.
 
     Raises
     ------
@@ -85,27 +91,47 @@ class SinusoidalPositions(Positions):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.5. Chapter 6.
+    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, has
+    ``concatenated=True, endpoint=True``, and OpenNMT-tf ``first_position=1`` as well. Chapter 6.
     """
 
-    def __init__(self, d_model: int, *, base: float = 10_000.0, concatenated: bool = False) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        base: float = 10_000.0,
+        concatenated: bool = False,
+        endpoint: bool = False,
+        first_position: int = 0,
+    ) -> None:
         super().__init__()
         check_even("d_model", d_model, "each wave gives a sine and a cosine")
         check_base(base)
         self.d_model = d_model
         self.base = base
         self.concatenated = concatenated
+        self.endpoint = endpoint
+        self.first_position = first_position
 
     def embed(
         self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Add the encoding of ``positions`` to ``x``; see :meth:`Positions.embed`."""
         check_embeddings(x, positions, self.d_model)
+        base, pairs = self.base, self.d_model // 2
+        if self.endpoint:  # the exponents i / (pairs - 1), in terms of the formula's i / pairs
+            base **= pairs / max(pairs - 1, 1)
         encoding = sinusoidal_encoding(
-            positions, self.d_model, base=self.base, concatenated=self.concatenated
+            positions + self.first_position,
+            self.d_model,
+            base=base,
+            concatenated=self.concatenated,
         )
         return x + encoding.to(x.dtype)
 
     def extra_repr(self) -> str:
-        concatenated = ", concatenated=True" if self.concatenated else ""
-        return f"{self.d_model}, base={self.base:g}{concatenated}"
+        options = [f"{self.d_model}", f"base={self.base:g}"]
+        for name in ("concatenated", "endpoint", "first_position"):
+            if value := getattr(self, name):
+                options.append(f"{name}={value}")
+        return ", ".join(options)
