@@ -280,6 +280,21 @@ def test_an_unknown_name_is_answered_with_the_known_ones(encoder, x, as_a_reader
         tape["layer 0"]
 
 
+def test_an_unknown_output_is_answered_with_names_like_it(encoder, x, as_a_reader):
+    with record(encoder) as tape:
+        with pytest.raises(KeyError, match=r"no module called 'layers\.0'.*run the model inside"):
+            tape.outputs["layers.0"]
+        encoder(x)
+    with pytest.raises(
+        KeyError, match=r"no module called 'layers\.1\.norm'.*layers\.1\.[a-z]+_norm"
+    ):
+        tape.outputs["layers.1.norm"]
+    with pytest.raises(
+        KeyError, match=r"no module called '\?'.* 37 outputs.*list\(tape\.outputs\)"
+    ):
+        tape.outputs["?"]
+
+
 # Through a whole Transformer.
 
 
@@ -325,6 +340,8 @@ def test_every_record_is_the_formula_of_its_own_tensors(transformer):
             scores = look.query @ look.key.mT * transformer.config.scale
         scores = scores if look.bias is None else scores + look.bias
         torch.testing.assert_close(look.scores, scores)
+        assert (mask is None) == (look.mask is None)
+        assert mask is None or torch.equal(mask, look.mask)
         hidden = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
         torch.testing.assert_close(look.weights, hidden.softmax(dim=-1))
         torch.testing.assert_close(look.context, look.weights @ look.value)

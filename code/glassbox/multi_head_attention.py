@@ -271,7 +271,7 @@ class MultiHeadAttention(nn.Module):
         )
         seen = {"query": query, "key": key, "value": value, "weights": weights, "context": context}
         for look in looking:
-            look(self, **seen, bias=bias, scale=self.scale)
+            look(self, **seen, bias=bias, scale=self.scale, mask=mask)
         return context
 
     def _split(self, x: Tensor, n_heads: int) -> Tensor:

@@ -4,10 +4,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
@@ -26,7 +27,8 @@ class AttentionRecord:
     value : Tensor
         ``(batch, heads, k_len, d_v)``.
     scores : Tensor
-        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask.
+        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask; after it they
+        are ``scores.masked_fill(~mask, -math.inf)``.
     weights : Tensor
         ``(batch, heads, q_len, k_len)``, after mask and softmax.
     context : Tensor
@@ -35,6 +37,9 @@ class AttentionRecord:
         What was added to the scores.
     scale : float or None
         What they were multiplied by, if not one over the root of ``d_k``.
+    mask : Tensor or None
+        Which key each query was allowed to attend to, causality included; broadcasts to the
+        scores.
     """
 
     query: Float[Tensor, "batch heads q_len d_k"]
@@ -44,6 +49,7 @@ class AttentionRecord:
     context: Float[Tensor, "batch heads q_len d_v"]
     bias: Float[Tensor, "..."] | None = None
     scale: float | None = None
+    mask: Bool[Tensor, "..."] | None = None
 
     @property
     def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
@@ -51,6 +57,17 @@ class AttentionRecord:
         # The same function of the same tensors as in the forward pass, so the same numbers.
         scores = dot_product_scores(self.query, self.key, self.scale)
         return scores if self.bias is None else scores + self.bias.to(scores.dtype)
+
+
+class _Outputs(dict[str, Tensor]):
+    """Outputs by the names of their modules; a wrong name is answered with those like it."""
+
+    def __missing__(self, name: str) -> Tensor:
+        known = ", ".join(get_close_matches(str(name), self, n=5))
+        known = known or f"{len(self)} outputs, whose names are list(tape.outputs)"
+        if not self:
+            known = "none; run the model inside the with block"
+        raise KeyError(f"no module called {name!r} was recorded. Recorded: {known}")
 
 
 class Tape(Mapping[str, AttentionRecord]):
@@ -66,7 +83,8 @@ class Tape(Mapping[str, AttentionRecord]):
         Every run of every attention.
     outputs : dict of str to Tensor
         The last output of every submodule that returned a tensor, by the submodule's name; the
-        model itself has the empty name.
+        model itself has the empty name. What is not a module has no output here: the activation
+        in a feed-forward network, the sum of a residual connection.
 
     Notes
     -----
@@ -75,7 +93,7 @@ class Tape(Mapping[str, AttentionRecord]):
 
     def __init__(self) -> None:
         self.runs: dict[str, list[AttentionRecord]] = {}
-        self.outputs: dict[str, Tensor] = {}
+        self.outputs: dict[str, Tensor] = _Outputs()
 
     def __getitem__(self, name: str) -> AttentionRecord:
         if name not in self.runs:
