@@ -1,5 +1,8 @@
 """What does not fit is refused, with what was given, what was expected and how to mend it."""
 
+import re
+
+import numpy as np
 import pytest
 import torch
 
@@ -122,6 +125,11 @@ HEADS |= {
         ["n_kv_heads=-2"],
     ),
     "heads of no width": (lambda: MultiHeadAttention(8, 2, d_k=0), ValueError, ["d_k=0"]),
+    "half a head": (
+        lambda: MultiHeadAttention(8, 2.5),  # type: ignore[arg-type]
+        TypeError,
+        ["n_heads=2.5 is of type float", "a whole number"],
+    ),
 }
 SHAPES = {
     "a query narrower than the keys": (
@@ -229,8 +237,8 @@ SHAPES = {
     ),
     "a norm of another width": (
         lambda: LayerNorm(8)(zeros(2, 7)),
-        RuntimeError,
-        ["[8]", "[2, 7]"],
+        ValueError,
+        ["x has shape (2, 7)", "(..., 8)", "d_model of this norm"],
     ),
     "a scale wider than what it scales": (
         lambda: layer_norm(zeros(2, 1), zeros(8), zeros(8)),
@@ -256,8 +264,8 @@ SHAPES = {
 SHAPES |= {
     "a root mean square of another width": (
         lambda: RMSNorm(8)(zeros(2, 7)),
-        RuntimeError,
-        ["[8]", "[2, 7]"],
+        ValueError,
+        ["x has shape (2, 7)", "(..., 8)", "d_model of this norm"],
     ),
     "a scale that is wider than its input": (
         lambda: rms_norm(zeros(2, 1), zeros(8)),
@@ -298,8 +306,29 @@ KINDS = {
     ),
     "half precision where the weights are single": (
         lambda: attend_with_heads(query=zeros(2, 5, 8, dtype=torch.float16)),
-        RuntimeError,
-        ["Half", "Float"],
+        ValueError,
+        ["query is torch.float16", "are torch.float32", ".to(torch.float32)"],
+    ),
+    "a memory in double precision": (
+        lambda: attend_with_heads(key=zeros(2, 5, 8, dtype=torch.float64)),
+        ValueError,
+        ["key is torch.float64", "are torch.float32", ".to(torch.float32)"],
+    ),
+    "a list of vectors": (
+        lambda: scaled_dot_product_attention([[1.0]], zeros(1, 1), zeros(1, 1)),  # type: ignore[arg-type]
+        TypeError,
+        ["query is of type list", "torch.as_tensor(query)"],
+    ),
+    "an array of vectors": (
+        lambda: attend_with_heads(key=np.ones((2, 5, 8), dtype=np.float32)),
+        TypeError,
+        ["key is of type ndarray", "torch.as_tensor(key)"],
+    ),
+    "a scale of nothing": (lambda: attend(scale=0.0), ValueError, ["scale=0.0", "more than 0"]),
+    "a negative scale for all heads": (
+        lambda: MultiHeadAttention(8, 2, scale=-1.0),
+        ValueError,
+        ["scale=-1.0", "more than 0"],
     ),
     "queries elsewhere": (
         lambda: attend(query=zeros(2, 5, 8, device="meta")),
@@ -384,6 +413,16 @@ MASKS = {
         lambda: padding_mask(torch.ones(2, 5, 8), 0),
         ValueError,
         ["(2, 5, 8)", "(batch, k_len)"],
+    ),
+    "padding of a list of ids": (
+        lambda: padding_mask([[1, 0]], 0),  # type: ignore[arg-type]
+        TypeError,
+        ["token_ids is of type list", "torch.as_tensor(token_ids)"],
+    ),
+    "padding with no id of its own": (
+        lambda: padding_mask(ids([1, 0]), None),  # type: ignore[arg-type]
+        TypeError,
+        ["pad_id=None", "a whole number"],
     ),
 }
 BIASES = {
@@ -621,12 +660,12 @@ IDS = {
     "a source mask of ones and zeros": (
         lambda: translate(source_mask=torch.ones(2, 1, 1, 3)),
         TypeError,
-        ["mask is torch.float32", "torch.bool"],
+        ["source_mask is torch.float32", "torch.bool", "source_mask.bool()"],
     ),
     "a target mask of the source's length": (
         lambda: translate(target_mask=torch.ones(2, 1, 1, 3).bool()),
         ValueError,
-        ["(2, 1, 1, 3)", "(2, 4, 2, 2)"],
+        ["target_mask has shape (2, 1, 1, 3)", "(2, 4, 2, 2)"],
     ),
     "positions that are no integers": (
         lambda: write(positions=torch.zeros(2, 2)),
@@ -704,12 +743,25 @@ TRANSFORMERS |= {
     )
     for positions in ("relative", "rotary", "alibi")
 }
-WHOLE = {
+NO_NUMBERS = {
     "a list of heads": (
-        lambda: StackConfig(n_heads=[8] * 6),  # type: ignore[arg-type]
-        TypeError,
+        {"n_heads": [8] * 6},
         ["n_heads=[8, 8, 8, 8, 8, 8]", "list", "tuple(n_heads)"],
     ),
+    "a width that is a fraction": (
+        {"d_model": 64.0},
+        ["d_model=64.0 is of type float", "a whole number"],
+    ),
+    "a text as number of layers": (
+        {"n_layers": "5"},
+        ["n_layers='5' is of type str", "a whole number"],
+    ),
+    "a vocabulary that is a fraction": ({"vocab_size": 512.0}, ["vocab_size=512.0", "float"]),
+    "no padding": ({"pad_id": None}, ["pad_id=None is of type NoneType", "a whole number"]),
+    "a text as dropout": ({"dropout": "0.1"}, ["dropout='0.1' is of type str", "a number"]),
+    "one layer with half a head": ({"n_heads": (8, 2.5), "n_layers": 2}, ["n_heads=2.5", "float"]),
+}
+WHOLE = {
     "a preset of a field that is not there": (
         lambda: TransformerConfig.base(n_head=4),
         TypeError,
@@ -745,6 +797,10 @@ CASES |= {
     f"Transformer: {name}": (lambda sizes=sizes: TransformerConfig(**sizes), ValueError, says)
     for name, (sizes, says) in TRANSFORMERS.items()
 }
+CASES |= {
+    f"Transformer: {name}": (lambda sizes=sizes: TransformerConfig(**sizes), TypeError, says)
+    for name, (sizes, says) in NO_NUMBERS.items()
+}
 CASES["an unknown activation"] = (
     lambda: FeedForward(8, 16, "tanh"),
     ValueError,
@@ -759,6 +815,78 @@ def test_refused_with_both_values(attempt, error, says):
         attempt()
     for part in says:
         assert part in str(caught.value)
+
+
+# A model has four heads: which mask, of which shape, for how many texts of how many words, and what
+# the message proposes.
+SHORT_MASKS = {
+    "keys or queries, as many texts as words": (
+        *("source_mask", (3, 3), (3, 3)),
+        ["source_mask[:, None, None, :]", "source_mask[None, None, :, :]"],
+    ),
+    "keys, more words than texts": (
+        *("target_mask", (2, 3), (2, 3)),
+        ["target_mask[:, None, None, :]"],
+    ),
+    "keys of the source": (
+        *("memory_mask", (2, 3), (2, 3)),
+        ["memory_mask[:, None, None, :]"],
+    ),
+    "a causal mask": (*("target_mask", (3, 3), (2, 3)), ["target_mask[None, None, :, :]"]),
+    "queries and keys of each text": (
+        *("source_mask", (2, 3, 3), (2, 3)),
+        ["source_mask[:, None, :, :]"],
+    ),
+    "queries and keys, as many texts as heads": (
+        *("source_mask", (4, 3, 3), (4, 3)),
+        ["source_mask[:, None, :, :]", "source_mask[None, :, :, :]"],
+    ),
+    "keys of all texts": (
+        *("source_mask", (3,), (2, 3)),
+        ["source_mask[None, None, None, :]"],
+    ),
+    "keys of longer texts": (*("source_mask", (2, 4), (2, 3)), []),
+    "five axes": (*("target_mask", (2, 1, 1, 1, 3), (2, 3)), []),
+    "four axes of longer texts": (*("memory_mask", (2, 1, 1, 4), (2, 3)), []),
+}
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(
+    ("name", "shape", "size", "proposed"), SHORT_MASKS.values(), ids=SHORT_MASKS
+)
+def test_a_model_says_which_mask_lacks_which_axes(name, shape, size, proposed):
+    model, words = make("the paper's"), torch.ones(size, dtype=torch.int64)
+    mask = {name: torch.ones(shape, dtype=torch.bool)}
+    inputs, call = (words, words), model
+    if name == "memory_mask":
+        inputs, call = (words, model.encode(words)), model.decode
+    with pytest.raises(ValueError, match=f"^{name} has shape") as caught:
+        call(*inputs, **mask)
+    assert str(shape) in str(caught.value)
+    assert str((size[0], 4, size[1], size[1])) in str(caught.value)
+    assert re.findall(r"\w+\[.*?\]", str(caught.value)) == proposed
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+@pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
+def test_a_stack_refuses_another_precision_and_width_in_its_own_words(norm_first, norm):
+    config = StackConfig(8, 2, 1, 16, norm=norm, norm_first=norm_first)
+    for stack in (Encoder(config), Decoder(config, cross_attention=False)):
+        for dtype in (torch.float16, torch.float64):
+            with pytest.raises(ValueError, match=rf"is {dtype}, .* are torch.float32: convert it"):
+                stack(zeros(2, 5, 8, dtype=dtype))
+        with pytest.raises(ValueError, match=r"shape \(2, 5, 6\); expected .* 8 is the d_model"):
+            stack(zeros(2, 5, 6))
+
+
+@pytest.mark.parametrize("kind", ["the paper's", "pre-norm, learned"])
+def test_under_autocast_other_precisions_are_converted_not_refused(kind):
+    model, words = make(kind), torch.ones(2, 3, dtype=torch.int64)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert model(words, words).shape == (2, 3, 19)
+        assert model.encoder(zeros(2, 3, 16, dtype=torch.bfloat16)).shape == (2, 3, 16)
 
 
 @pytest.mark.parametrize(
@@ -800,5 +928,5 @@ def test_the_smallest_that_fits_is_not_refused():
 
 def test_no_two_cases_have_one_name():
     tables: list[dict] = [HEADS, SHAPES, KINDS, MASKS, BIASES, MEMORIES, CACHES, IDS, WHOLE]
-    sizes = [len(table) for table in (*tables, CONFIGURATIONS, TRANSFORMERS)]
+    sizes = [len(table) for table in (*tables, CONFIGURATIONS, TRANSFORMERS, NO_NUMBERS)]
     assert len(CASES) == sum(sizes) + 1

@@ -39,6 +39,11 @@ SIZES = {
         ValueError,
         ["d_model=7", "even", "a sine and a cosine"],
     ),
+    "sinusoids of a width that is a fraction": (
+        lambda: SinusoidalPositions(8.0),  # type: ignore[arg-type]
+        TypeError,
+        ["d_model=8.0 is of type float", "a whole number"],
+    ),
     "an encoding of odd width": (
         lambda: sinusoidal_encoding(RANGE, 9),
         ValueError,

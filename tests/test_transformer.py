@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassbox import padding_mask, record
-from glassbox.positional import RelativePositionBias, sinusoidal_encoding
+from glassbox.positional import RelativePositionBias, SinusoidalPositions, sinusoidal_encoding
 from glassbox.transformer import TokenEmbedding, Transformer, TransformerConfig
 from tests.machines import (
     KINDS,
@@ -217,11 +217,16 @@ def test_embeddings_are_multiplied_by_the_root_of_the_width_before_positions_are
     torch.testing.assert_close(tape.outputs["dropout"], expected)
 
 
-@pytest.mark.parametrize("concatenated", [True, False])
-def test_waves_are_side_by_side_or_one_half_after_the_other(concatenated):
-    model = make("the paper's", concatenated=concatenated)
+@pytest.mark.parametrize(
+    "options",
+    [{"concatenated": True}, {"concatenated": False}, {"endpoint": True, "first_position": 3}],
+    ids=["halves", "side by side", "both ends, from 3 on"],
+)
+def test_waves_are_those_that_the_configuration_asks_for(options):
+    model = make("the paper's", **options)
     source, target = texts(model)
-    waves = sinusoidal_encoding(torch.arange(7), 16, concatenated=concatenated)
+    positions = SinusoidalPositions(16, **options)
+    waves = positions.embed(torch.zeros(1, 7, 16), torch.arange(7))[0]
     for side, ids in ((model.source_positions, source), (model.target_positions, target)):
         n = ids.size(1)
         added = side.embed(torch.zeros(3, n, 16), torch.arange(n))
@@ -343,6 +348,14 @@ def test_padding_on_the_right_changes_nothing(model):
     padded = [F.pad(ids, (0, 4)) for ids in (source, target)]
     masks = [padding_mask(ids, 0) for ids in padded]
     assert_near(model(*padded, *masks)[:, :6], model(source, target))
+
+
+def test_padding_without_a_mask_is_read_like_any_other_token(model):
+    source, target = texts(model)
+    padded = F.pad(source, (0, 4), value=model.config.pad_id)
+    every_token = torch.ones(3, 1, 1, 11, dtype=torch.bool, device=source.device)
+    assert_near(model(padded, target), model(padded, target, every_token))
+    assert not torch.isclose(model(padded, target), model(source, target)).all(dim=-1).any()
 
 
 def test_texts_of_different_lengths_are_the_same_together_and_alone(model):

@@ -114,7 +114,7 @@ def scaled_dot_product_attention(
         Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models tell
         positions apart (chapter 6).
     scale : float, optional
-        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`.
+        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`; more than 0.
 
     Returns
     -------
@@ -127,15 +127,17 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError
-        If the shapes, dtypes or devices do not fit together.
+        If the shapes, dtypes or devices do not fit together, or the scale is not more than 0.
     TypeError
-        If an input is not floating-point or the mask is not boolean.
+        If an input is not a floating-point tensor or the mask is not boolean.
 
     Notes
     -----
     Vaswani et al. (2017), section 3.2.1, equation 1. Chapter 4, equation ``eq-attention``.
+
+    For the weights alone, call :func:`masked_softmax` on :func:`dot_product_scores`.
     """
-    check_attention_inputs(query, key, value, mask, bias)
+    check_attention_inputs(query, key, value, mask, bias, scale)
     scores = dot_product_scores(query, key, scale)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)

@@ -67,8 +67,8 @@ def blockwise_attention(
     Raises
     ------
     ValueError
-        If the shapes, dtypes or devices do not fit together, ``block_size`` is less than 1, or
-        there are fewer keys than queries and ``causal`` is set.
+        If the shapes, dtypes or devices do not fit together, ``scale`` is not more than 0,
+        ``block_size`` is less than 1, or there are fewer keys than queries and ``causal`` is set.
     TypeError
         If an input is not floating-point or the mask is not boolean.
 
@@ -82,7 +82,7 @@ def blockwise_attention(
     if block_size < 1:
         raise ValueError(f"block_size={block_size}: a block holds at least 1 position")
     key, value = _one_for_each_head(query, key), _one_for_each_head(query, value)
-    check_attention_inputs(query, key, value, mask)
+    check_attention_inputs(query, key, value, mask, scale=scale)
     check_same_width(query, key)
     if causal and key.size(-2) < query.size(-2):
         raise ValueError(

@@ -1,7 +1,62 @@
 """What the functions of this package refuse, and in which words."""
 
+from numbers import Integral
+from typing import Any
+
 import torch
 from torch import Tensor
+
+#: The axes of a mask, and those that a mask with fewer may mean.
+MASK_AXES = ("batch", "n_heads", "q_len", "k_len")
+FEWER_AXES = (
+    ("k_len",),
+    ("batch", "k_len"),
+    ("q_len", "k_len"),
+    ("batch", "q_len", "k_len"),
+    ("n_heads", "q_len", "k_len"),
+)
+
+
+def check_tensors(**given: Any) -> None:
+    """Refuse lists, arrays and numbers, given by name, where tensors are expected.
+
+    Raises
+    ------
+    TypeError
+        If one is no tensor, naming it.
+    """
+    for name, thing in given.items():
+        if not isinstance(thing, Tensor):
+            raise TypeError(
+                f"{name} is of type {type(thing).__name__}; expected a tensor: "
+                f"torch.as_tensor({name})"
+            )
+
+
+def check_whole(name: str, given: Any) -> None:
+    """Refuse a size that is not a whole number.
+
+    Raises
+    ------
+    TypeError
+        If it is not, naming it.
+    """
+    if not isinstance(given, Integral):
+        raise TypeError(
+            f"{name}={given!r} is of type {type(given).__name__}; expected a whole number"
+        )
+
+
+def check_scale(scale: float | None) -> None:
+    """Refuse a scale that would make all scores equal, or turn their order around.
+
+    Raises
+    ------
+    ValueError
+        If it is not more than 0.
+    """
+    if scale is not None and not scale > 0:
+        raise ValueError(f"scale={scale}: must be more than 0")
 
 
 def check_attention_inputs(
@@ -10,16 +65,19 @@ def check_attention_inputs(
     value: Tensor,
     mask: Tensor | None = None,
     bias: Tensor | None = None,
+    scale: float | None = None,
 ) -> None:
     """Refuse queries, keys, values, masks and biases that do not belong together.
 
     Raises
     ------
     ValueError
-        If shapes, dtypes or devices do not fit, naming both.
+        If shapes, dtypes or devices do not fit, naming both, or the scale is not more than 0.
     TypeError
-        If the inputs are not floating-point or the mask is not boolean.
+        If the inputs are not floating-point tensors or the mask is not boolean.
     """
+    check_tensors(query=query, key=key, value=value)
+    check_scale(scale)
     shapes = (
         f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}; expected "
         "(..., q_len, d_k), (..., k_len, d_k), (..., k_len, d_v)"
@@ -92,7 +150,35 @@ def check_additive_weights(
             )
 
 
-def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
+def check_model_mask(
+    name: str, mask: Tensor | None, scores_shape: tuple[int, ...], device: torch.device
+) -> None:
+    """Refuse a mask for a whole model that does not have the four axes of the scores.
+
+    With fewer, ``(batch, k_len)`` would be taken for ``(q_len, k_len)`` in a batch of as many
+    texts as a text has tokens.
+
+    Raises
+    ------
+    TypeError
+        If ``mask`` is not a boolean tensor.
+    ValueError
+        If it has fewer or more than four axes, or as in :func:`check_mask`.
+    """
+    if mask is None:
+        return
+    if isinstance(mask, Tensor) and mask.dtype == torch.bool and mask.dim() != len(MASK_AXES):
+        raise ValueError(
+            f"{name} has shape {tuple(mask.shape)}; a model expects all four axes, "
+            f"({', '.join(MASK_AXES)}) = {tuple(scores_shape)}, where each may also be 1"
+            f"{_remedies(name, mask.shape, scores_shape)}"
+        )
+    check_mask(mask, scores_shape, device, name)
+
+
+def check_mask(
+    mask: Tensor, scores_shape: tuple[int, ...], device: torch.device, name: str = "mask"
+) -> None:
     """Refuse a mask that is not boolean, does not broadcast to the scores or is elsewhere.
 
     Raises
@@ -105,21 +191,33 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(
-            f"mask is {given}; expected torch.bool, True where a query may attend to a key. "
-            "Turn a mask of ones and zeros into one with mask.bool(), "
-            "and one of 0 and -inf with mask == 0"
+            f"{name} is {given}; expected torch.bool, True where a query may attend to a key. "
+            f"Turn a mask of ones and zeros into one with {name}.bool(), "
+            f"and one of 0 and -inf with {name} == 0"
         )
     if not broadcasts(mask.shape, scores_shape):
         raise ValueError(
-            f"mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
-            f"{tuple(scores_shape)}, (..., q_len, k_len). A mask of keys, (batch, k_len), needs "
-            "two more axes: mask[:, None, None, :]"
+            f"{name} has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
+            f"{tuple(scores_shape)}, (..., q_len, k_len)"
+            f"{_remedies(name, mask.shape, scores_shape)}"
         )
     if mask.device != device:
         raise ValueError(
-            f"mask is on {mask.device}, the queries are on {device}: "
-            f"move it there with mask.to('{device}')"
+            f"{name} is on {mask.device}, the queries are on {device}: "
+            f"move it there with {name}.to('{device}')"
         )
+
+
+def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> str:
+    """Say how a mask of this shape gets the axes it lacks, for all that its axes may mean."""
+    axes = {4: MASK_AXES, 3: ("batch", "q_len", "k_len")}.get(len(scores_shape), ())
+    sizes = dict(zip(axes, scores_shape, strict=True))
+    return "".join(
+        f". If these are ({', '.join(kept)}): "
+        f"{name}[{', '.join(':' if axis in kept else 'None' for axis in axes)}]"
+        for kept in FEWER_AXES
+        if len(kept) < len(axes) and tuple(sizes.get(axis) for axis in kept) == tuple(shape)
+    )
 
 
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
@@ -156,6 +254,26 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(size in (1, full) for size, full in sizes)
 
 
+def check_normalizable(x: Tensor, weight: Tensor) -> None:
+    """Refuse vectors of another width or precision than a norm's weights.
+
+    Raises
+    ------
+    ValueError
+        If they are, naming both. Under autocast any precision will do.
+    """
+    if x.shape[-1:] != weight.shape:
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}; expected (..., {weight.numel()}): {weight.numel()} is "
+            "the d_model of this norm"
+        )
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(
+            f"x is {x.dtype}, the weights of this norm are {weight.dtype}: convert it with "
+            f".to({weight.dtype})"
+        )
+
+
 def check_heads(
     d_model: int, n_heads: int, n_kv_heads: int | None = None, d_k: int | None = None
 ) -> None:
@@ -166,7 +284,13 @@ def check_heads(
     ValueError
         If a number is less than 1, ``n_heads`` does not divide ``d_model`` and no ``d_k`` is
         given, or ``n_kv_heads`` does not divide ``n_heads``.
+    TypeError
+        If one is not a whole number.
     """
+    sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k}
+    for name, given in sizes.items():
+        if given is not None:
+            check_whole(name, given)
     if n_heads < 1 or d_model < 1:
         raise ValueError(f"d_model={d_model} and n_heads={n_heads}: both must be at least 1")
     if d_k is None and d_model % n_heads:

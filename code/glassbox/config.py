@@ -1,9 +1,10 @@
 """The sizes of a stack of layers, checked when they are set."""
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args, get_type_hints
+from numbers import Integral, Real
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from glassbox.checks import check_heads, check_kind
+from glassbox.checks import check_heads, check_kind, check_scale
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
@@ -52,7 +53,7 @@ class StackConfig:
         number of layers, key-value heads do not divide the heads, the dropout is no share,
         ``norm_eps`` is not positive, or a kind is not known.
     TypeError
-        If ``n_heads`` is neither a whole number nor a tuple.
+        If a size is not a whole number, or a share, an epsilon or a scale no number.
 
     Notes
     -----
@@ -75,14 +76,10 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         for name in ("n_layers", "d_ff"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if not isinstance(self.n_heads, int | tuple):
-            raise TypeError(
-                f"n_heads={self.n_heads} is a {type(self.n_heads).__name__}; expected a whole "
-                "number, or a tuple of them: tuple(n_heads)"
-            )
         if isinstance(self.n_heads, tuple) and len(self.n_heads) != self.n_layers:
             raise ValueError(
                 f"n_heads={self.n_heads} has a number for {len(self.n_heads)} layers, but "
@@ -94,16 +91,29 @@ class StackConfig:
             raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
         if not self.norm_eps > 0:
             raise ValueError(f"norm_eps={self.norm_eps}: must be more than 0")
-        if self.scale is not None and not self.scale > 0:
-            raise ValueError(f"scale={self.scale}: must be more than 0")
-        self._check_kinds()
+        check_scale(self.scale)
 
     def heads(self, layer: int) -> int:
         """Return the number of attention heads of one layer, counted from 0."""
         return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
     def _check_kinds(self) -> None:
+        """Refuse numbers and words that are not what the fields of this class are declared as."""
+        hints = get_type_hints(type(self))
         for field in fields(self):
-            known = get_args(get_type_hints(type(self))[field.name])
-            if known and all(isinstance(kind, str) for kind in known):
-                check_kind(field.name, getattr(self, field.name), known)
+            given, hint = getattr(self, field.name), hints[field.name]
+            declared = get_args(hint) or (hint,)
+            if all(isinstance(kind, str) for kind in declared):
+                check_kind(field.name, given, declared)
+            elif int in declared or float in declared:
+                _check_number(field.name, given, declared)
+
+
+def _check_number(name: str, given: Any, declared: tuple[Any, ...]) -> None:
+    """Refuse what is of none of the ``declared`` types, one of which is a number's."""
+    kinds = {int: Integral, float: Real}
+    if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
+        expected = "a whole number" if int in declared else "a number"
+        if any(get_origin(kind) is tuple for kind in declared):
+            expected += f", or a tuple of them: tuple({name})"
+        raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from glassbox.checks import check_tensors, check_whole
+
 
 def causal_mask(
     q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
@@ -73,6 +75,8 @@ def padding_mask(
 
     Raises
     ------
+    TypeError
+        If ``token_ids`` is not a tensor, or ``pad_id`` not a whole number.
     ValueError
         If ``token_ids`` does not have two axes.
 
@@ -80,6 +84,8 @@ def padding_mask(
     -----
     Chapter 4, section *Masks*.
     """
+    check_tensors(token_ids=token_ids)
+    check_whole("pad_id", pad_id)
     if token_ids.dim() != 2:
         raise ValueError(
             f"token_ids has shape {tuple(token_ids.shape)}; expected (batch, k_len). "

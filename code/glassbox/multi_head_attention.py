@@ -17,6 +17,8 @@ from glassbox.checks import (
     check_heads,
     check_mask,
     check_same_memory,
+    check_scale,
+    check_tensors,
 )
 from glassbox.masks import causal_mask
 from glassbox.positional import Rotation, rotate
@@ -143,7 +145,10 @@ class MultiHeadAttention(nn.Module):
     Raises
     ------
     ValueError
-        If ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+        If ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or
+        a number is not more than 0.
+    TypeError
+        If a size is not a whole number.
 
     Notes
     -----
@@ -163,6 +168,7 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads, n_kv_heads, d_k)
+        check_scale(scale)
         d_k = d_model // n_heads if d_k is None else d_k
         self.n_heads = n_heads
         self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -196,6 +202,7 @@ class MultiHeadAttention(nn.Module):
             ``(batch, k_len, d_model)``; ``key`` if left out.
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
+            Two axes are taken for ``(q_len, k_len)``: where texts differ, give all four.
         causal : bool, optional
             Whether :func:`~glassbox.masks.causal_mask` holds as well: no query attends to what
             comes after it.
@@ -218,7 +225,7 @@ class MultiHeadAttention(nn.Module):
         ValueError
             If the shapes, dtypes or devices do not fit together, or the cache is full.
         TypeError
-            If the inputs are not floating-point or the mask is not boolean.
+            If the inputs are not floating-point tensors or the mask is not boolean.
         """
         self._check_inputs(query, key, value)
         memory = key  # where keys come from, if not from the queries' own sequence
@@ -283,6 +290,7 @@ class MultiHeadAttention(nn.Module):
         for name, tensor in given.items():
             if tensor is None:
                 continue
+            check_tensors(**{name: tensor})
             if tensor.dim() != 3 or tensor.size(-1) != weight.size(-1):
                 raise ValueError(
                     f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, "
@@ -292,6 +300,16 @@ class MultiHeadAttention(nn.Module):
                 raise ValueError(
                     f"{name} is on {tensor.device}, the weights of this attention are on "
                     f"{weight.device}: move it there with .to('{weight.device}')"
+                )
+            # Under autocast the projections convert what they are given.
+            if (
+                tensor.is_floating_point()
+                and tensor.dtype != weight.dtype
+                and not torch.is_autocast_enabled(weight.device.type)
+            ):
+                raise ValueError(
+                    f"{name} is {tensor.dtype}, the weights of this attention are {weight.dtype}: "
+                    f"convert it with .to({weight.dtype})"
                 )
         key = query if key is None else key
         check_attention_inputs(query, key, key if value is None else value)

@@ -5,6 +5,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassbox.checks import check_normalizable
+
 
 def layer_norm(
     x: Float[Tensor, "*batch d_model"],
@@ -122,8 +124,17 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays."""
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another width or precision than the weights.
+        """
+        weight = self.weight
+        if x.shape[-1:] != weight.shape or x.dtype != weight.dtype:
+            check_normalizable(x, weight)
+        return F.layer_norm(x, weight.shape, weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """Return the width and epsilon, for printing the module."""
@@ -153,8 +164,17 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays."""
-        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another width or precision than the weights.
+        """
+        weight = self.weight
+        if x.shape[-1:] != weight.shape or x.dtype != weight.dtype:
+            check_normalizable(x, weight)
+        return F.rms_norm(x, weight.shape, weight, self.eps)
 
     def extra_repr(self) -> str:
         """Return the width and epsilon, for printing the module."""

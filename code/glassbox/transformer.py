@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.checks import check_token_ids
+from glassbox.checks import check_model_mask, check_token_ids
 from glassbox.config import PositionKind, StackConfig
 from glassbox.dropout import Dropout
 from glassbox.few_rows import project
@@ -269,7 +269,10 @@ class Transformer(Pretrained):
             Integers, ``(batch, target_len)``: what the decoder has before it at each position,
             beginning with ``bos_id``.
         source_mask, target_mask : Tensor, optional
-            Boolean, ``True`` = may attend: the padding masks of both, where there is padding.
+            Boolean, ``True`` = may attend, with all four axes: ``(batch, n_heads, source_len,
+            source_len)`` and ``(batch, n_heads, target_len, target_len)``, where each may also
+            be 1. A batch with padding needs ``padding_mask(source_ids, config.pad_id)``: without
+            a mask, padding is read like any other token.
 
         Returns
         -------
@@ -298,7 +301,9 @@ class Transformer(Pretrained):
         source_ids : Tensor
             Integers, ``(batch, source_len)``.
         mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, source_len, source_len)``.
+            Boolean, with all four axes, ``(batch, n_heads, source_len, source_len)``, where each
+            may also be 1. A batch with padding needs ``padding_mask(source_ids, config.pad_id)``:
+            without a mask, padding is read like any other token.
 
         Returns
         -------
@@ -310,7 +315,7 @@ class Transformer(Pretrained):
         ValueError, TypeError
             As :meth:`forward`.
         """
-        check_token_ids("source_ids", source_ids, self.config.vocab_size, self._device)
+        self._check_source(source_ids, mask)
         where = torch.arange(source_ids.size(1), device=source_ids.device)
         positions = self.source_positions
         x = self.dropout(positions.embed(self.source_embedding(source_ids), where))
@@ -338,10 +343,11 @@ class Transformer(Pretrained):
         memory : Tensor
             ``(batch, source_len, d_model)``, from :meth:`encode`.
         mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, target_len, k_len)``; ``True`` = may
-            attend. ``k_len`` counts what is in the cache.
+            Boolean, with all four axes, ``(batch, n_heads, target_len, k_len)``, where each may
+            also be 1; ``True`` = may attend. ``k_len`` counts what is in the cache.
         memory_mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, target_len, source_len)``.
+            Boolean, with all four axes, ``(batch, n_heads, target_len, source_len)``, where each
+            may also be 1: the *source's* padding mask, the one that :meth:`encode` was given.
         positions : Tensor, optional
             Integers, ``(batch, target_len)``, where they do not go on from those in the cache, as
             in texts that are padded on the left. Biases by distance count tokens all the same.
@@ -392,8 +398,7 @@ class Transformer(Pretrained):
         ValueError, TypeError
             As :meth:`decode`.
         """
-        vocab_size = self.config.written_vocab_size
-        check_token_ids("target_ids", target_ids, vocab_size, self._device)
+        self._check_target(target_ids, memory, mask, memory_mask, cache)
         new, seen = count_tokens(target_ids, cache)
         where = new if positions is None else positions
         scheme = self.target_positions
@@ -417,6 +422,29 @@ class Transformer(Pretrained):
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` words at most."""
         return Cache(self.config.decoder.n_layers, max_len)
+
+    def _check_source(self, source_ids: Tensor, mask: Tensor | None) -> None:
+        check_token_ids("source_ids", source_ids, self.config.vocab_size, self._device)
+        batch, length = source_ids.shape
+        scores_shape = (batch, self.config.heads(0), length, length)
+        check_model_mask("source_mask", mask, scores_shape, self._device)
+
+    def _check_target(
+        self,
+        target_ids: Tensor,
+        memory: Tensor,
+        mask: Tensor | None,
+        memory_mask: Tensor | None,
+        cache: Cache | None,
+    ) -> None:
+        vocab_size = self.config.written_vocab_size
+        check_token_ids("target_ids", target_ids, vocab_size, self._device)
+        (batch, length), n_heads = target_ids.shape, self.config.heads(0)
+        k_len = length if cache is None else cache.length + length
+        check_model_mask("target_mask", mask, (batch, n_heads, length, k_len), self._device)
+        if isinstance(memory, Tensor) and memory.dim() == 3:  # the layers refuse any other
+            scores_shape = (batch, n_heads, length, memory.size(1))
+            check_model_mask("memory_mask", memory_mask, scores_shape, self._device)
 
     @property
     def _device(self) -> torch.device:

@@ -130,7 +130,7 @@ def test_a_mask_reaches_every_layer(bert, device):
     ids = some_ids(1, 5, device=device)
     mask = torch.tensor([True, True, False, True, True], device=device)
     with record(bert) as tape:
-        bert(ids, mask)
+        bert(ids, mask[None, None, None])
     assert len(tape) == 2
     for look in tape.values():
         assert (look.weights[..., 2] == 0).all()
@@ -287,6 +287,11 @@ BAD_CALLS = {
         lambda: call(mask=torch.ones(2, 5, dtype=torch.bool)),
         ValueError,
         ["(2, 5)", "(2, 4, 5, 5)", "mask[:, None, None, :]"],
+    ),
+    "a mask of keys for as many texts as words": (
+        lambda: call(torch.ones(5, 5, dtype=torch.int64), mask=torch.ones(5, 5).bool()),
+        ValueError,
+        ["mask has shape (5, 5)", "(5, 4, 5, 5)", "mask[:, None, None, :]", "mask[None, None, :"],
     ),
     "a mask for another length": (
         lambda: call(mask=torch.ones(2, 1, 1, 6, dtype=torch.bool)),

@@ -198,7 +198,7 @@ def test_what_the_mask_hides_is_not_attended_to_in_any_layer(model, device):
     ids = some_ids(1, 5, device=device)
     mask = torch.tensor([True, False, True, True, True], device=device)
     with record(model) as tape:
-        model(ids, mask)
+        model(ids, mask[None, None, None])
     for look in tape.values():
         assert (look.weights[..., 1] == 0).all()
         assert (look.weights.triu(1) == 0).all()
@@ -354,6 +354,11 @@ BAD_CALLS = {
         {"mask": torch.ones(2, 5, dtype=torch.bool)},
         ValueError,
         ["(2, 5)", "(2, 4, 5, 5)", "mask[:, None, None, :]"],
+    ),
+    "a mask of keys for as many texts as tokens": (
+        {"ids": torch.ones(5, 5, dtype=torch.int64), "mask": torch.ones(5, 5).bool()},
+        ValueError,
+        ["mask has shape (5, 5)", "(5, 4, 5, 5)", "mask[:, None, None, :]", "mask[None, None, :"],
     ),
     "a mask of the new tokens alone": (
         {"cached": 3, "mask": torch.ones(2, 1, 1, 5, dtype=torch.bool)},

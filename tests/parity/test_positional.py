@@ -50,7 +50,7 @@ def timing_signal(length, channels, start=0):
 
 
 @pytest.mark.parametrize("start", [0, 1], ids=["tensor2tensor", "OpenNMT-tf"])
-@pytest.mark.parametrize(("length", "d_model"), [(1, 2), (7, 4), (100, 512), (3000, 64)])
+@pytest.mark.parametrize(("length", "d_model"), [(1, 2), (100, 512), (3000, 64)])
 def test_sinusoids_with_both_ends_equal_those_of_the_paper_s_own_code(length, d_model, start):
     ours = SinusoidalPositions(d_model, concatenated=True, endpoint=True, first_position=start)
     added = ours.embed(torch.zeros(1, length, d_model), torch.arange(length))[0]

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_length, check_token_ids
+from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import Activation, StackConfig
 from glassbox.dropout import Dropout
 from glassbox.normalization import LayerNorm
@@ -306,8 +306,9 @@ class Bert(Pretrained):
         token_ids : Tensor
             Integers, ``(batch, length)``.
         mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
-            A batch with padding needs ``padding_mask(token_ids, config.pad_id)``.
+            Boolean, with all four axes, ``(batch, n_heads, length, length)``, where each may also
+            be 1; ``True`` = may attend. A batch with padding needs
+            ``padding_mask(token_ids, config.pad_id)``.
         token_types : Tensor, optional
             Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second; all 0 if left
             out.
@@ -325,7 +326,7 @@ class Bert(Pretrained):
         TypeError
             If the ids are not integers or the mask is not boolean.
         """
-        self._check_inputs(token_ids, token_types)
+        self._check_inputs(token_ids, mask, token_types)
         if token_types is None:
             token_types = torch.zeros_like(token_ids)
         return self.encoder(self.embeddings(token_ids, token_types), mask)
@@ -341,10 +342,14 @@ class Bert(Pretrained):
         """
         return super().our_name(todays_name(name))
 
-    def _check_inputs(self, token_ids: Tensor, token_types: Tensor | None) -> None:
+    def _check_inputs(
+        self, token_ids: Tensor, mask: Tensor | None, token_types: Tensor | None
+    ) -> None:
         device = self.embeddings.token.weight.device
         check_token_ids("token_ids", token_ids, self.config.vocab_size, device)
-        check_length(token_ids.size(1), self.config.max_len)
+        batch, length = token_ids.shape
+        check_length(length, self.config.max_len)
+        check_model_mask("mask", mask, (batch, self.config.heads(0), length, length), device)
         if token_types is not None:
             check_token_ids("token_types", token_types, self.config.n_token_types, device)
             if token_types.shape != token_ids.shape:

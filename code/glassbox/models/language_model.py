@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.checks import check_length, check_token_ids
+from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import StackConfig
 from glassbox.dropout import Dropout
 from glassbox.few_rows import project
@@ -197,9 +197,9 @@ class LanguageModel(Pretrained):
         token_ids : Tensor
             Integers, ``(batch, length)``; with a cache only those it has not read yet.
         mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
-            ``k_len`` counts what is in the cache. A batch with padding needs
-            :func:`~glassbox.masks.padding_mask` of all its tokens.
+            Boolean, with all four axes, ``(batch, n_heads, length, k_len)``, where each may also
+            be 1; ``True`` = may attend. ``k_len`` counts what is in the cache. A batch with padding
+            needs :func:`~glassbox.masks.padding_mask` of all its tokens.
         positions : Tensor, optional
             Integers, ``(batch, length)``, where they do not go on from those in the cache, as in
             texts that are padded on the left.
@@ -254,6 +254,8 @@ class LanguageModel(Pretrained):
         )
         new, seen = count_tokens(token_ids, cache)
         check_length(seen.size(0), self.config.max_len)
+        scores_shape = (token_ids.size(0), self.config.heads(0), new.size(0), seen.size(0))
+        check_model_mask("mask", mask, scores_shape, token_ids.device)
         where = new if positions is None else positions
         x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
         return self.decoder(

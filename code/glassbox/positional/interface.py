@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassbox.checks import check_whole
+
 
 class Rotation(NamedTuple):
     """By how much each component of a query or key is turned, at each position.
@@ -176,9 +178,12 @@ def check_even(name: str, size: int, why: str) -> None:
 
     Raises
     ------
+    TypeError
+        If ``size`` is not a whole number.
     ValueError
         If ``size`` is odd or less than 2.
     """
+    check_whole(name, size)
     if size < 2 or size % 2:
         raise ValueError(f"{name}={size}: must be even and at least 2, because {why}")
 
