@@ -1,6 +1,8 @@
 """What does not fit is refused, with what was given, what was expected and how to mend it."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -125,11 +127,6 @@ HEADS |= {
         ["n_kv_heads=-2"],
     ),
     "heads of no width": (lambda: MultiHeadAttention(8, 2, d_k=0), ValueError, ["d_k=0"]),
-    "half a head": (
-        lambda: MultiHeadAttention(8, 2.5),  # type: ignore[arg-type]
-        TypeError,
-        ["n_heads=2.5 is of type float", "a whole number"],
-    ),
 }
 SHAPES = {
     "a query narrower than the keys": (
@@ -323,6 +320,11 @@ KINDS = {
         lambda: attend_with_heads(key=np.ones((2, 5, 8), dtype=np.float32)),
         TypeError,
         ["key is of type ndarray", "torch.as_tensor(key)"],
+    ),
+    "half a head": (
+        lambda: MultiHeadAttention(8, 2.5),  # type: ignore[arg-type]
+        TypeError,
+        ["n_heads=2.5 is of type float", "a whole number"],
     ),
     "a scale of nothing": (lambda: attend(scale=0.0), ValueError, ["scale=0.0", "more than 0"]),
     "a negative scale for all heads": (
@@ -858,11 +860,13 @@ SHORT_MASKS = {
 def test_a_model_says_which_mask_lacks_which_axes(name, shape, size, proposed):
     model, words = make("the paper's"), torch.ones(size, dtype=torch.int64)
     mask = {name: torch.ones(shape, dtype=torch.bool)}
-    inputs, call = (words, words), model
-    if name == "memory_mask":
-        inputs, call = (words, model.encode(words)), model.decode
+    calls: dict[str, Callable[..., torch.Tensor]] = {
+        "source_mask": partial(model, words, words),
+        "target_mask": partial(model, words, words),
+        "memory_mask": partial(model.decode, words, model.encode(words)),
+    }
     with pytest.raises(ValueError, match=f"^{name} has shape") as caught:
-        call(*inputs, **mask)
+        calls[name](**mask)
     assert str(shape) in str(caught.value)
     assert str((size[0], 4, size[1], size[1])) in str(caught.value)
     assert re.findall(r"\w+\[.*?\]", str(caught.value)) == proposed
