@@ -27,23 +27,18 @@ FUNCTIONS = """
     gelu gelu_backward silu silu_backward tanh_backward sigmoid_backward _softmax _log_softmax
     _softmax_backward_data _log_softmax_backward_data
 """.split()
-#: For each dtype the integers of its size, and how many low bits tell that a number was rounded.
-LAYOUTS = {torch.float32: (torch.int32, 10), torch.float64: (torch.int64, 36)}
+#: For each dtype the integers of its size, how many bits those have, and how many low bits of a
+#: number are zero only where nothing was rounded.
+LAYOUTS = {torch.float32: (torch.int32, 32, 10), torch.float64: (torch.int64, 64, 36)}
 
 
-def shake(x: Tensor, salt: int, *, summed: bool) -> Tensor:
-    """Move the last bits of `x`, in place; of a sum by as much as its terms may have lost."""
-    integers, low = LAYOUTS[x.dtype]
+def shake(x: Tensor, salt: int, most: int) -> None:
+    """Move the numbers of `x` in place, each by at most `most` units in its last place."""
+    integers, size, low = LAYOUTS[x.dtype]
     bits = x.view(integers)
-    mixed = (bits + salt) * 0x9E3779B1
-    mixed = (mixed ^ (mixed >> 15)) * 0x85EBCA6B
-    step = ((mixed >> 13) & 3) - 1.5  # one of -1.5, -0.5, 0.5, 1.5
-    size = x.abs()
-    if summed and x.dim():
-        size = size + size.mean(dim=-1, keepdim=True)
-    moved = x + step.to(x.dtype) * torch.finfo(x.dtype).eps * size
-    rounded = (bits & ((1 << low) - 1)) != 0
-    return x.copy_(torch.where(rounded & x.isfinite(), moved, x))
+    mixed = (bits + salt) * 0x2545F491
+    step = mixed >> (size - 1 - most.bit_length())  # from -most - 1 to most
+    bits += step * ((bits & ((1 << low) - 1)) != 0)
 
 
 class Shaken(TorchDispatchMode):
@@ -63,7 +58,9 @@ class Shaken(TorchDispatchMode):
             return result
 
         def move(x: Tensor) -> Tensor:
-            return shake(x, self.salt, summed=name in SUMS) if x.dtype in LAYOUTS else x
+            if x.dtype in LAYOUTS and x.numel():
+                shake(x, self.salt, 3 if name in SUMS else 1)
+            return x
 
         return tree_map_only(Tensor, move, result)
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from glassbox.positional import relative_buckets
 from tools.shaken import Shaken
 
 X = torch.randn(5, 64, generator=torch.Generator().manual_seed(0))
@@ -41,3 +42,11 @@ def test_gradients_are_shaken_too() -> None:
     assert weight.grad is not None
     assert not torch.equal(weight.grad, exact)
     torch.testing.assert_close(weight.grad, exact, rtol=1e-4, atol=1e-4)
+
+
+def test_buckets_of_relative_positions_do_not_depend_on_rounding() -> None:
+    relative = torch.arange(-200, 200)
+    for salt in range(4):
+        with Shaken(salt):
+            moved = relative_buckets(relative)
+        assert torch.equal(moved, relative_buckets(relative))

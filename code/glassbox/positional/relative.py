@@ -49,8 +49,9 @@ def relative_buckets(
 
     Notes
     -----
-    Raffel et al. (2020), section 2.1, and its code; in float32, as there, because a logarithm
-    rounded otherwise would move a distance to the next bucket. Chapter 6.
+    Raffel et al. (2020), section 2.1, and its code. Distances where the quotient is a whole number
+    begin a bucket, on every processor: the tiny number that is added keeps a logarithm that was
+    rounded down from moving them into the bucket before. Chapter 6.
     """
     check_buckets(n_buckets, max_distance, bidirectional)
     if bidirectional:
@@ -61,8 +62,9 @@ def relative_buckets(
         first = torch.zeros_like(relative)
         distance = (-relative).clamp(min=0)
     n_exact = n_buckets // 2
-    ratio = distance.clamp(min=n_exact).float() / n_exact
-    far = n_exact + (ratio.log() / math.log(max_distance / n_exact) * (n_buckets - n_exact)).long()
+    ratio = distance.clamp(min=n_exact).double() / n_exact
+    share = ratio.log() / math.log(max_distance / n_exact)
+    far = n_exact + (share * (n_buckets - n_exact) + 1e-9).long()
     return first + torch.where(distance < n_exact, distance, far.clamp(max=n_buckets - 1))
 
 

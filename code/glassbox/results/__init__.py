@@ -1,9 +1,45 @@
 """What the trainings of this book came to, as files: logs, scores and cards (chapters 9 and 10)."""
 
+import json
 from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 #: A folder for each training, with its configuration, ``run.toml``, the log and the scores of each
 #: seed, and its card.
 RUNS = Path(__file__).parent / "runs"
 #: What was to be reached, and what others have published for the same work, in TOML.
 MARKS = Path(__file__).parent / "marks.toml"
+#: What the trainings inside the chapters come to from other random numbers and on other processors.
+SEEDS = Path(__file__).parent / "seeds.json"
+
+
+def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:
+    """Return a measure of a training inside a chapter, repeated on each processor and seed.
+
+    Parameters
+    ----------
+    chapter : str
+        Its number, such as ``"07"``.
+    what : str
+        The name of the measure.
+
+    Returns
+    -------
+    Tensor
+        ``(processors, seeds)``. The processors are this book's and two older ones that it imitates.
+
+    Raises
+    ------
+    ValueError
+        If nothing was measured under this name; the message lists what was.
+    """
+    measured = json.loads(SEEDS.read_text(encoding="utf-8"))
+    if what not in measured.get(chapter, {}):
+        raise ValueError(
+            f"nothing is measured of {what!r} in chapter {chapter!r}; expected one of "
+            f"{ {number: [*names] for number, names in measured.items()} }"
+        )
+    return torch.tensor([*measured[chapter][what].values()])

@@ -1,0 +1,226 @@
+"""Whether the trainings inside the chapters end alike from other random numbers and processors.
+
+    python -m benchmarks.seeds [02 07 ...] [--seeds 5]
+
+runs the cells of a chapter that train something, with each seed, on this processor and on the two
+that `make portable` imitates, and keeps what the chapter claims about the result in
+`glassbox/results/seeds.json`. The chapters print from that file how far a claim reaches.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import torch
+
+from glassbox.results import SEEDS
+from tools.check import PROCESSORS
+from tools.notebooks import CHAPTERS, ROOT, surroundings
+
+HERE = "this one"
+
+
+class Page:
+    """A chapter's cells, to be run with changes."""
+
+    def __init__(self, chapter: str) -> None:
+        path = next(CHAPTERS.glob(f"{chapter}_*.ipynb"))
+        cells = nbformat.read(path, as_version=4).cells
+        self.sources = {cell.id: cell.source for cell in cells if cell.cell_type == "code"}
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.names[name]
+
+    def before(self, last: str) -> None:
+        """Run all cells before this one, but those that only draw."""
+        for cell in self.sources:
+            if cell == last:
+                return
+            if not self.sources[cell].startswith("viz."):
+                self.run(cell)
+
+    def run(self, cell: str, *change: str) -> str:
+        """Run a cell, in which one text may stand for another; return what it printed."""
+        source = self.sources[cell]
+        if change:
+            assert change[0] in source, f"{cell} has no {change[0]!r}"
+            source = source.replace(*change)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(source, self.names)
+        return printed.getvalue()
+
+
+Study = Callable[[Page, range], Iterator[dict[str, float]]]
+
+
+def word_vectors(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 2: words in the same company come together."""
+    page.before("c097")
+    for seed in seeds:
+        page.run("c097", "manual_seed(0)", f"manual_seed({seed})")
+        page.run("c099")
+        page.run("c100")
+        found = {}
+        for kind in ("twins", "strangers"):
+            for when in ("before", "after"):
+                cosines = [page["between"](*pair, page[when]) for pair in page[kind]]
+                found[f"{kind} {when}, least"] = min(cosines)
+                found[f"{kind} {when}, largest"] = max(cosines)
+        page.run("c161", "manual_seed(0)", f"manual_seed({seed})")
+        for line in page.run("c162").splitlines():
+            where, _, numbers = line.partition(": ")
+            cosine, loss = map(float, numbers.split(", "))
+            found |= {f"{where.strip()}, cosine": cosine, f"{where.strip()}, loss": loss}
+        yield found
+
+
+def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 6: positions on texts longer than those trained on."""
+    page.before("pe-114")
+    for seed in seeds:
+        models = {name: page["train"](make, seed) for name, make in page["makers"].items()}
+        models["two layers"] = page["train"](page["makers"]["none"], seed, n_layers=2)
+        found = {}
+        for name, model in models.items():
+            for length in page["LENGTHS"]:
+                found[f"{name}, {length}"] = page["accuracy"](model, length)
+        page.names["models"] = {"rotary": [models["rotary"]]}
+        with contextlib.suppress(AssertionError):
+            page.run("pe-118")
+        found["slowed, 128"] = page["accuracy"](models["rotary"], 128)
+        yield found
+
+
+def deep_stacks(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 7: which stacks of two and of twelve layers learn."""
+    page.before("c074")
+    for seed in seeds:
+        page.run("c073", "manual_seed(0)", f"manual_seed({seed})")
+        page.run("c074")
+        yield {
+            f"{depth}, {kind}": losses[-1].item()
+            for depth, runs in page["runs_of"].items()
+            for kind, losses in runs.items()
+        }
+
+
+def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 8: a translator that sees its labels."""
+    page.before("c55870856")
+    for seed in seeds:
+        page.run("c5353c134", "manual_seed(1)", f"manual_seed({seed + 1})")
+        page.run("c4b96db89", "manual_seed(2)", f"manual_seed({seed + 2})")
+        page.run("c55870856")
+        found = {}
+        for name, curve in page["curves"].items():
+            found |= {f"{name}, loss": curve[-1][0], f"{name}, right": curve[-1][1]}
+            french, english = page["held_out"]
+            with torch.no_grad():
+                wrong = page["loss_of"](page["models"][name], french.roll(1, dims=0), english)
+            found[f"{name}, wrong source"] = wrong.item()
+        yield found
+
+
+def warm_up(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 9: a cold start, a warm one and a slow one."""
+    page.before("9eddbc71")
+    for seed in seeds:
+        page.names["root"] = Path(tempfile.mkdtemp())
+        page.run("47aaefc8", "seed=1", f"seed={seed + 1}")
+        page.run("9eddbc71")
+        yield {
+            name: sum(list(log.values())[-20:]) / 20 for name, log in page["cold_and_warm"].items()
+        }
+
+
+def translator(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 9: the translator that is trained in the page, and what it learned."""
+    page.before("9eddbc71")
+    for seed in seeds:
+        page.names["root"] = Path(tempfile.mkdtemp())
+        page.run("c6647b39", "seed=1", f"seed={seed + 1}")
+        page.names["usual"] = page["task"].config
+        for cell in ("71422805", "96eb995c"):
+            page.run(cell)
+        page.run("731d6de7", "seed=1", f"seed={seed + 1}")
+        found = {}
+        for cell in ("017f38d1", "15cc8a3e", "1ad5b427", "3d2bee34", "0aa5deeb", "0b242817"):
+            page.run(cell)
+        page.names["groups"] = list(page["group_of"].values())
+        for cell in ("b344cb25", "1346f9a3", "8304d03a", "2269e0fb", "e5ab86e1", "f9106ccd"):
+            with contextlib.suppress(AssertionError):
+                page.run(cell)
+        for split, shares in page["right"].items():
+            found |= {f"{split}, at 50": shares[0], f"{split}, at 450": shares[-1]}
+        found |= {f"same kind, {when}": share for when, share in page["kinds"].items()}
+        spread, share, best = page["spread"], page["share"], page["best"]
+        found["aligned before, best of all heads"] = share[0].max().item()
+        found["aligned after, best head"] = share[-1, best].item()
+        found["entropy after, of that before"] = (spread[-1].mean() / spread[0].mean()).item()
+        page.run("by-heart", "manual_seed(0)", f"manual_seed({seed})")
+        found["by heart"] = page["by_heart"]
+        yield found
+
+
+STUDIES: dict[str, tuple[Study, ...]] = {
+    "02": (word_vectors,),
+    "06": (longer_texts,),
+    "07": (deep_stacks,),
+    "08": (leak,),
+    "09": (warm_up, translator),
+}
+
+
+def measure(chapter: str, seeds: range) -> dict[str, list[float]]:
+    """Run the studies of a chapter on this processor; return each measure, seed by seed."""
+    found: dict[str, list[float]] = {}
+    for study in STUDIES[chapter]:
+        for one in study(Page(chapter), seeds):
+            for name, number in one.items():
+                found.setdefault(name, []).append(round(number, 4))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="*", default=[*STUDIES], metavar="CHAPTER")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--here", action="store_true", help="print, on this processor alone")
+    given = parser.parse_args()
+    if given.here:
+        print(json.dumps(measure(given.chapters[0], range(given.seeds))))
+        return
+    processors = {HERE: {"OMP_NUM_THREADS": "1"}} | PROCESSORS
+    for chapter in given.chapters:
+        found: dict[str, dict[str, list[float]]] = {}
+        for name in (HERE, "old", "avx2"):
+            command = [sys.executable, "-m", "benchmarks.seeds", chapter, "--here"]
+            command += ["--seeds", str(given.seeds)]
+            run = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=os.environ | surroundings() | processors[name] | {"MPLBACKEND": "agg"},
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
+            for what, numbers in json.loads(run.stdout.splitlines()[-1]).items():
+                found.setdefault(what, {})[name] = numbers
+        known = json.loads(SEEDS.read_text(encoding="utf-8")) if SEEDS.is_file() else {}
+        text = json.dumps({**known, chapter: found}, indent=1, sort_keys=True)
+        SEEDS.write_text(text + "\n", encoding="utf-8")
+        print(f"chapter {chapter}: {len(found)} measures", flush=True)
+
+
+if __name__ == "__main__":
+    main()
