@@ -65,10 +65,9 @@ Study = Callable[[Page, range], Iterator[dict[str, float]]]
 
 def word_vectors(page: Page, seeds: range) -> Iterator[dict[str, float]]:
     """Chapter 2: words in the same company come together."""
-    page.before("c097")
+    page.before("c099")
     for seed in seeds:
-        page.run("c097", "manual_seed(0)", f"manual_seed({seed})")
-        page.run("c099")
+        page.run("c099", "begin(0)", f"begin({seed})")
         page.run("c100")
         found = {}
         for kind in ("twins", "strangers"):
