@@ -136,9 +136,14 @@ SIZES = {
     "slopes of no heads": (lambda: alibi_slopes(0), ValueError, ["n_heads=0", "at least 1"]),
     "ALiBi of negative heads": (lambda: AlibiPositions(-8), ValueError, ["n_heads=-8"]),
     "an odd axis to permute": (
-        lambda: interleaved_to_half(torch.zeros(4, 7)),
+        lambda: interleaved_to_half(torch.zeros(4, 7), dim=1, n_heads=1),
         ValueError,
         ["axis 1", "(4, 7)", "7 must be a multiple of 2"],
+    ),
+    "a weight without its axis and heads": (
+        lambda: interleaved_to_half(torch.zeros(8, 8)),  # type: ignore[call-arg]
+        TypeError,
+        ["'dim' and 'n_heads'"],
     ),
     "heads of half a pair": (
         lambda: half_to_interleaved(torch.zeros(12, 5), dim=0, n_heads=4),
@@ -146,7 +151,7 @@ SIZES = {
         ["axis 0", "(12, 5)", "n_heads=4", "12 must be a multiple of 8"],
     ),
     "no heads to permute": (
-        lambda: interleaved_to_half(torch.zeros(12), n_heads=0),
+        lambda: interleaved_to_half(torch.zeros(12), dim=0, n_heads=0),
         ValueError,
         ["n_heads=0"],
     ),
@@ -278,4 +283,4 @@ def test_the_smallest_that_fits_is_not_refused():
     assert turn((1, 1, 1, 2), one, 2).shape == (1, 1, 1, 2)
     assert AlibiPositions(1).bias(one, one).tolist() == [[[0.0]]]
     assert RelativePositionBias(1, 2, 2, bidirectional=False).bias(one, one).shape == (1, 1, 1)
-    assert interleaved_to_half(torch.arange(2)).tolist() == [0, 1]
+    assert interleaved_to_half(torch.arange(2), dim=0, n_heads=1).tolist() == [0, 1]

@@ -268,16 +268,17 @@ def test_to_interleave_and_to_concatenate_are_a_permutation_apart():
     positions = torch.randint(1000, (2, 7))
     interleaved = sinusoidal_encoding(positions, 12)
     concatenated = sinusoidal_encoding(positions, 12, concatenated=True)
-    assert torch.equal(interleaved_to_half(interleaved), concatenated)
-    assert torch.equal(half_to_interleaved(concatenated), interleaved)
+    assert torch.equal(interleaved_to_half(interleaved, dim=-1, n_heads=1), concatenated)
+    assert torch.equal(half_to_interleaved(concatenated, dim=-1, n_heads=1), interleaved)
 
 
 def test_the_permutation_takes_even_components_first_in_each_head():
     components = torch.arange(12)
-    assert interleaved_to_half(components).tolist() == [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11]
-    of_heads = interleaved_to_half(components, n_heads=2)
+    of_one = interleaved_to_half(components, dim=0, n_heads=1)
+    assert of_one.tolist() == [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11]
+    of_heads = interleaved_to_half(components, dim=0, n_heads=2)
     assert of_heads.tolist() == [0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11]
-    assert half_to_interleaved(components, n_heads=3).tolist() == [
+    assert half_to_interleaved(components, dim=0, n_heads=3).tolist() == [
         *(0, 2, 1, 3),
         *(4, 6, 5, 7),
         *(8, 10, 9, 11),
@@ -293,10 +294,10 @@ def test_the_permutation_takes_even_components_first_in_each_head():
 def test_either_permutation_undoes_the_other_along_any_axis(shape, pairs, n_heads, behind):
     x = torch.randn(*shape, 2 * pairs * n_heads, *behind)
     for dim in (len(shape), -1 - len(behind)):
-        there = interleaved_to_half(x, dim, n_heads)
-        assert torch.equal(half_to_interleaved(there, dim, n_heads), x)
-        back = half_to_interleaved(x, dim, n_heads)
-        assert torch.equal(interleaved_to_half(back, dim, n_heads), x)
+        there = interleaved_to_half(x, dim=dim, n_heads=n_heads)
+        assert torch.equal(half_to_interleaved(there, dim=dim, n_heads=n_heads), x)
+        back = half_to_interleaved(x, dim=dim, n_heads=n_heads)
+        assert torch.equal(interleaved_to_half(back, dim=dim, n_heads=n_heads), x)
 
 
 # Relative bias.

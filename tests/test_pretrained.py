@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 import torch
 from huggingface_hub.errors import GatedRepoError
@@ -14,7 +15,22 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from glassbox import pretrained, weights
-from glassbox.models import T5, Bert, BertConfig, Marian, T5Config
+from glassbox.models import (
+    T5,
+    Bert,
+    BertConfig,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    Marian,
+    MarianConfig,
+    T5Config,
+)
+from glassbox.positional import (
+    Positions,
+    RelativePositionBias,
+    RotaryPositions,
+    SinusoidalPositions,
+)
 from glassbox.pretrained import (
     Pretrained,
     check_entries,
@@ -26,6 +42,7 @@ from glassbox.pretrained import (
     unite,
 )
 from glassbox.transformer import Transformer, TransformerConfig
+from tests.models.language_models import small_gpt2, small_llama
 
 SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24, "vocab_size": 40}
 KINDS: dict[str, dict[str, Any]] = {
@@ -110,6 +127,76 @@ def test_what_is_tied_is_written_once_and_tied_again_when_read(kind, names, tmp_
     assert (loaded.output.weight is loaded.target_embedding.weight) == (
         "output.weight" not in names
     )
+
+
+FROM_WEIGHTS: dict[str, Any] = {
+    "this package's own": make,
+    "GPT-2": small_gpt2,
+    "LLaMA": small_llama,
+    "tied LLaMA": lambda: small_llama(tie_embeddings=True),
+    "T5": lambda: T5(T5Config(16, 2, 1, 24, vocab_size=40)),
+    "Marian": lambda: Marian(MarianConfig(**SIZES, pad_id=1, bos_id=1)),
+    "BERT": lambda: Bert(BertConfig(**SIZES)),
+    "BERT with a head": lambda: BertForSequenceClassification(BertConfig(**SIZES)),
+}
+
+
+@pytest.mark.parametrize("build", FROM_WEIGHTS.values(), ids=FROM_WEIGHTS)
+def test_one_call_makes_a_model_of_tensors_under_either_library_s_names(build):
+    model = build().train()
+    for given in (model.state_dict(), model.describe()[1]):
+        loaded = type(model).from_weights(model.config, given)
+        assert not loaded.training
+        assert loaded.state_dict().keys() == model.state_dict().keys()
+        for name, x in loaded.state_dict().items():
+            assert torch.equal(x, model.state_dict()[name]), name
+            assert x.data_ptr() not in {y.data_ptr() for y in given.values()}, name
+
+
+def test_a_tied_parameter_may_come_under_its_second_name():
+    model, given = make(), dict(make().state_dict())
+    table = given.pop("source_embedding.weight")
+    del given["target_embedding.weight"]
+    model.fill(given)
+    assert torch.equal(model.source_embedding.weight, table)
+    assert model.output.weight is model.source_embedding.weight
+
+
+REPLACED: dict[str, Any] = {
+    "interleaved turns": (small_llama, "positions", RotaryPositions(4, interleaved=True)),
+    "other turns": (
+        lambda: make(positions="rotary"),
+        "target_positions",
+        RotaryPositions(8, base=10_001.0),
+    ),
+    "cosines between sines": (
+        lambda: Marian(MarianConfig(**SIZES, pad_id=1, bos_id=1)),
+        "source_positions",
+        SinusoidalPositions(16),
+    ),
+    "another largest distance": (
+        lambda: T5(T5Config(16, 2, 1, 24, vocab_size=40)),
+        "target_positions",
+        RelativePositionBias(2, max_distance=64, bidirectional=False),
+    ),
+    "no positions": (small_gpt2, "positions", Positions()),
+}
+
+
+@pytest.mark.parametrize(("build", "name", "other"), REPLACED.values(), ids=REPLACED)
+def test_a_model_whose_positions_were_replaced_is_not_saved_as_another(
+    build, name, other, tmp_path
+):
+    model = build()
+    own = getattr(model, name)
+    setattr(model, name, other)
+    with pytest.raises(ValueError, match="would load as another model") as caught:
+        model.save_pretrained(tmp_path / "model")
+    for part in (f"{name} is {other}", f"which means {own}", "interleaved_to_half"):
+        assert part in str(caught.value)
+    assert not (tmp_path / "model").exists()
+    setattr(model, name, own)
+    model.save_pretrained(tmp_path / "model")
 
 
 def test_a_model_of_ours_is_copied(saved):
@@ -329,7 +416,7 @@ BAD_FILES: dict[str, Any] = {
     "a width that the weights have not": (
         lambda folder: damage(folder, d_ff=25),
         ValueError,
-        ["expand.weight", "[24, 16]", "[25, 16]"],
+        ["expand.weight", "(24, 16)", "(25, 16)"],
     ),
     "more layers than there are weights for": (
         lambda folder: damage(folder, n_layers=3),
@@ -344,7 +431,32 @@ BAD_FILES: dict[str, Any] = {
     "a tensor of another shape": (
         lambda folder: with_tensor(folder, "source_embedding.weight", torch.ones(39, 16)),
         ValueError,
-        ["source_embedding.weight", "[39, 16]", "[40, 16]"],
+        ["source_embedding.weight", "(39, 16)", "(40, 16)"],
+    ),
+    "another projection than the embedding that it is tied to": (
+        lambda folder: with_tensor(folder, "output.weight", torch.ones(40, 16)),
+        ValueError,
+        ["source_embedding.weight and output.weight differ", "one parameter for both"],
+    ),
+    "whole numbers": (
+        lambda folder: with_tensor(folder, "encoder.norm.bias", torch.ones(16, dtype=torch.int8)),
+        ValueError,
+        ["encoder.norm.bias in", "is torch.int8", "torch.float32", "dequantised"],
+    ),
+    "a billion layers": (
+        lambda folder: damage(folder, n_decoder_layers=10**9),
+        ValueError,
+        ["n_decoder_layers=1000000000", "tensors", "another model?"],
+    ),
+    "a vocabulary past all memory": (
+        lambda folder: damage(folder, vocab_size=10**30),
+        ValueError,
+        [f"vocab_size={10**30}", "numbers", "another model?"],
+    ),
+    "positions past all memory": (
+        lambda folder: damage(folder, positions="learned", max_len=10**30),
+        ValueError,
+        ["describes no Transformer"],
     ),
     "a part that is missing": (
         without_last_part,
@@ -393,6 +505,7 @@ def test_a_folder_that_is_damaged_is_refused(attempt, error, says, saved):
         Transformer.from_pretrained(folder)
     for part in says:
         assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def a_file(tmp_path: Path) -> Path:
@@ -405,7 +518,55 @@ def in_a_file(tmp_path: Path) -> None:
     Transformer.from_pretrained("file")
 
 
+def rename(prefix: str, use: Any) -> None:
+    model = use.__self__
+    use({prefix + name: x for name, x in model.state_dict().items()})
+
+
 BAD_CALLS: dict[str, Any] = {
+    "arrays": (
+        lambda _: make().fill({"encoder.norm.bias": np.ones(16)}),  # type: ignore[dict-item]
+        TypeError,
+        ["encoder.norm.bias is of type ndarray", "torch.as_tensor(x)"],
+    ),
+    "arrays under the reference's names": (
+        lambda _: small_gpt2().from_reference({"wte.weight": np.ones(16)}),  # type: ignore[dict-item]
+        TypeError,
+        ["wte.weight is of type ndarray", "torch.as_tensor(x)"],
+    ),
+    "names of a wrapped model": (
+        lambda _: rename("module.", small_llama().fill),
+        ValueError,
+        ["'module.embedding.weight' begins with 'module.'", "DataParallel", "removeprefix"],
+    ),
+    "names of a wrapped model of the reference": (
+        lambda _: rename("_orig_mod.model.", small_llama().from_reference),
+        ValueError,
+        ["begins with '_orig_mod.'", "torch.compile", "name.removeprefix('_orig_mod.')"],
+    ),
+    "our names for the reference's": (
+        lambda _: rename("", small_llama().from_reference),
+        ValueError,
+        ["'embedding.weight' is this package's own name", "Llama.from_weights(config, weights)"],
+    ),
+    "our names for the reference's in a head": (
+        lambda _: rename("", BertForMaskedLM(BertConfig(**SIZES)).from_reference),
+        ValueError,
+        ["'bert.embeddings.token.weight' is this package's own name", "fill as they are"],
+    ),
+    "the reference's names for ours": (
+        lambda _: small_gpt2().fill(small_gpt2().describe()[1]),
+        ValueError,
+        [
+            *("is the reference library's name", "fill(model.from_reference(weights))"),
+            "GPT2.from_weights(config, weights)",
+        ],
+    ),
+    "nothing": (
+        lambda _: make().fill({}),
+        ValueError,
+        ["this dictionary", "Missing: source_embedding.weight, encoder.", " and 82 more"],
+    ),
     "no name": (
         lambda _: Transformer.from_pretrained(),
         ValueError,

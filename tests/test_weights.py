@@ -200,7 +200,7 @@ def test_weights_of_other_sizes_than_the_configuration_are_refused(saved):
     (saved / "config.json").write_text(json.dumps(CONFIG | {"vocab_size": 21}))
     with pytest.raises(ValueError, match="do not fit its configuration") as caught:
         Bert.from_pretrained(saved)
-    for part in (str(saved), "embeddings.token.weight", "[20, 8]", "[21, 8]"):
+    for part in (str(saved), "embeddings.token.weight", "(20, 8)", "(21, 8)"):
         assert part in str(caught.value)
 
 
@@ -226,7 +226,14 @@ def test_another_model_s_configuration_is_refused(saved):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("{", "is not JSON"), ("", "is not JSON"), ("[1]", "holds a list")]
+    ("text", "says"),
+    [
+        ("{", "is not JSON"),
+        ("", "is not JSON"),
+        ("[1]", "holds a list"),
+        ("[" * 100_000, "is not JSON"),
+    ],
+    ids=["a brace", "nothing", "a list", "lists in lists"],
 )
 def test_a_configuration_that_is_no_json_object_is_refused(saved, text, says):
     (saved / "config.json").write_text(text)

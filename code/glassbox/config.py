@@ -85,8 +85,8 @@ class StackConfig:
                 f"n_heads={self.n_heads} has a number for {len(self.n_heads)} layers, but "
                 f"n_layers={self.n_layers}: give one for each layer, or one for all"
             )
-        for layer in range(self.n_layers):
-            check_heads(self.d_model, self.heads(layer), self.n_kv_heads, self.d_k)
+        for n_heads in self.n_heads if isinstance(self.n_heads, tuple) else (self.n_heads,):
+            check_heads(self.d_model, n_heads, self.n_kv_heads, self.d_k)
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
         if not self.norm_eps > 0:

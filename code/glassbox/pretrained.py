@@ -2,7 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import fields
 from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -11,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from glassbox.config import Activation
+from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, write_model
 
 #: The reference library's words for activations, by ours; the first one is written.
@@ -20,6 +23,10 @@ REFERENCE_ACTIVATIONS: dict[Activation, tuple[str, ...]] = {
     "gelu_tanh": ("gelu_new", "gelu_pytorch_tanh"),
     "silu": ("silu", "swish"),
 }
+#: What PyTorch puts before the names of a model that it wraps, and how it is wrapped.
+WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}
+#: The dtypes of trainable parameters.
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def our_activation(name: str) -> Activation:
@@ -149,8 +156,64 @@ def unite(weights: Mapping[str, Tensor], name: str, *others: str) -> dict[str, T
             continue
         tensor = left.pop(other)
         if not torch.equal(left.setdefault(name, tensor), tensor):
-            raise ValueError(f"{name} and {other} differ; this class has one parameter for both")
+            raise ValueError(
+                f"{name} and {other} differ, but this model has one parameter for both: the "
+                "weights come from a model whose embeddings are not tied"
+            )
     return left
+
+
+def check_weights(weights: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are not tensors, or have the names of a wrapped model.
+
+    Raises
+    ------
+    TypeError
+        If one is not a tensor.
+    ValueError
+        If PyTorch put a prefix before the names, naming it.
+    """
+    for name, x in weights.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"{name} is of type {type(x).__name__}; expected a tensor: convert arrays with "
+                "{name: torch.as_tensor(x) for name, x in weights.items()}"
+            )
+        for prefix, wrapper in WRAPPERS.items():
+            if name.startswith(prefix):
+                raise ValueError(
+                    f"{name!r} begins with {prefix!r}, which {wrapper} adds: remove it with "
+                    f"{{name.removeprefix({prefix!r}): x for name, x in weights.items()}}"
+                )
+
+
+def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> None:
+    """Refuse sizes that no model with these weights has, before a model of these sizes is built.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes.
+    weights : mapping of str to Tensor
+        All of the model.
+    where : str
+        They come from, for the message.
+
+    Raises
+    ------
+    ValueError
+        If there are more layers than tensors, or a width is larger than all tensors together.
+    """
+    numbers = sum(x.numel() for x in weights.values())
+    for name in (field.name for field in fields(config)):
+        size = getattr(config, name)
+        is_size = name.startswith(("n_", "d_")) or name.endswith("vocab_size")
+        limit, what = (len(weights), "tensors") if "layers" in name else (numbers, "numbers")
+        if is_size and isinstance(size, int) and size > limit:
+            raise ValueError(
+                f"{name}={size}, but {where} holds only {limit} {what}: is this the configuration "
+                "of another model?"
+            )
 
 
 Model = TypeVar("Model", bound="Pretrained")
@@ -219,10 +282,53 @@ class Pretrained(nn.Module):
                 "folder, or a model of transformers"
             )
         entries, weights, where = read_source(source)
-        config = cls.configure(entries, weights)
-        with torch.device("meta"):  # neither memory nor random numbers: all parameters are given
-            model = cls(config)
-        model.fill(model.from_reference(weights), where)
+        with refusing_nonsense(cls.__name__, where):
+            config = cls.configure(entries, weights)
+        return cls._build(config, weights, where, ours=False)
+
+    @classmethod
+    def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
+        """Make a model from a dictionary of tensors, in eval mode and in their dtype.
+
+        Parameters
+        ----------
+        config : StackConfig
+            The sizes: an instance of ``config_class``.
+        weights : mapping of str to Tensor
+            All parameters, under this package's names (:meth:`~torch.nn.Module.state_dict`) or
+            under the reference library's; they are copied.
+
+        Returns
+        -------
+        Pretrained
+            A model of this class, ready to use.
+
+        Raises
+        ------
+        ValueError
+            If a tensor is missing, surplus, of another shape or not of floating-point numbers.
+        TypeError
+            If one is not a tensor.
+        """
+        return cls._build(config, weights, "this dictionary")
+
+    @classmethod
+    def _build(
+        cls: type[Model],
+        config: Any,
+        weights: Mapping[str, Tensor],
+        where: str,
+        ours: bool | None = None,
+    ) -> Model:
+        """Make a model from tensors under our names, or the reference's; by most names if None."""
+        check_weights(weights)
+        with refusing_nonsense(cls.__name__, where), torch.device("meta"):
+            check_plausible(config, weights, where)
+            model = cls(config)  # takes neither memory nor random numbers: all tensors are given
+        if ours is None:
+            known = model.state_dict().keys()
+            ours = 2 * len(known & weights.keys()) > len(weights)
+        model.fill(weights if ours else model.from_reference(weights), where)
         return model.eval()
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
@@ -239,7 +345,8 @@ class Pretrained(nn.Module):
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If the reference library has no such model.
+            If the reference library has no such model, or positions were replaced by others than
+            the configuration's.
         """
         entries, weights = self.describe()
         write_model(Path(folder), entries, weights)
@@ -253,7 +360,13 @@ class Pretrained(nn.Module):
             In the reference library's words.
         weights : dict of str to Tensor
             By its names, on the CPU; what has two names stands there once.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`save_pretrained`.
         """
+        self._check_positions()
         weights = {name: x.detach().cpu() for name, x in self.state_dict().items()}
         for name in self.tied(weights):
             del weights[name]
@@ -261,33 +374,80 @@ class Pretrained(nn.Module):
         entries["dtype"] = str(next(self.parameters()).dtype).removeprefix("torch.")
         return entries, self.to_reference(weights)
 
-    def fill(self, weights: Mapping[str, Tensor], where: str) -> None:
+    def _check_positions(self) -> None:
+        """Refuse positions that files, which hold the configuration alone, would not bring back."""
+        with torch.device("meta"):
+            expected = dict(type(self)(self.config).named_modules())
+        for name, scheme in expected.items():
+            if not isinstance(scheme, Positions):
+                continue
+            given = self.get_submodule(name)
+            if (type(given), _settings(given)) != (type(scheme), _settings(scheme)):
+                raise ValueError(
+                    f"{name} is {given}, but only the configuration is saved, which means {scheme}"
+                    ": the file would load as another model. Put these positions back first; if "
+                    "only interleaved differs, permute the weights and biases of queries and keys "
+                    "to match, with interleaved_to_half"
+                )
+
+    def fill(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Put copies of these tensors in the place of all parameters.
 
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By our names. Where their dtypes differ, all get one that holds each.
-        where : str
+            By our names; a tied parameter by one of its names, or by both. Where their dtypes
+            differ, all get one that holds each.
+        where : str, optional
             They come from, for the message.
 
         Raises
         ------
         ValueError
-            If one is missing, has another shape, or has no place here.
+            If a tensor is missing, has another shape, has no place here or does not hold
+            floating-point numbers, or if the two names of a tied parameter differ.
+        TypeError
+            If one is not a tensor.
         """
+        check_weights(weights)
+        for name, x in weights.items():
+            if x.dtype not in FLOATS:
+                raise ValueError(
+                    f"{name} in {where} is {x.dtype}; expected floating-point numbers, such as "
+                    "torch.float32: quantised weights must be dequantised first"
+                )
         dtypes = [x.dtype for x in weights.values()]
         dtype = reduce(torch.promote_types, dtypes, dtypes[0] if dtypes else torch.float32)
-        parameters = {
+        given = {
             name: nn.Parameter(x.to(dtype, copy=True, memory_format=torch.contiguous_format))
             for name, x in weights.items()
         }
-        try:
-            self.load_state_dict(parameters | self.tied(parameters), assign=True)
-        except RuntimeError as error:
+        for second, first in self._second_names().items():
+            given = unite(given, first, second)
+        self._check_fit(given, where)
+        self.load_state_dict(given | self.tied(given), assign=True)
+
+    def _check_fit(self, weights: Mapping[str, Tensor], where: str) -> None:
+        """Refuse tensors that are missing, surplus or of another shape, naming the first few."""
+        expected = {name: tuple(x.shape) for name, x in self.named_parameters()}
+        missing = [name for name in expected if name not in weights]
+        surplus = [name for name in weights if name not in expected]
+        misfits = [
+            f"{name} is {tuple(x.shape)}, expected {expected[name]}"
+            for name, x in weights.items()
+            if expected.get(name, x.shape) != x.shape
+        ]
+        if theirs := [name for name in surplus if self._is_reference_name(name)]:
             raise ValueError(
-                f"the weights in {where} do not fit its configuration: {error}"
-            ) from error
+                f"{theirs[0]!r} is the reference library's name, not this package's: call "
+                "model.fill(model.from_reference(weights)), or "
+                f"{type(self).__name__}.from_weights(config, weights)"
+            )
+        found = {"Missing": missing, "Unexpected": surplus, "Other shapes": misfits}
+        if wrong := [f"{what}: {_few(names)}" for what, names in found.items() if names]:
+            raise ValueError(
+                f"the weights in {where} do not fit its configuration. {'. '.join(wrong)}"
+            )
 
     def tied(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the parameters that are others by a second name, by that second name.
@@ -302,13 +462,17 @@ class Pretrained(nn.Module):
         dict of str to Tensor
             Those of ``weights`` whose parameter this model has in two places.
         """
+        second = self._second_names().items()
+        return {name: weights[other] for name, other in second if other in weights}
+
+    def _second_names(self) -> dict[str, str]:
+        """Return the second names of parameters in two places, each with the first name."""
         first: dict[nn.Parameter, str] = {}
-        second = {
+        return {
             name: first[parameter]
             for name, parameter in self.named_parameters(remove_duplicate=False)
             if first.setdefault(parameter, name) != name
         }
-        return {name: weights[other] for name, other in second.items() if other in weights}
 
     @classmethod
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
@@ -345,7 +509,10 @@ class Pretrained(nn.Module):
         ------
         ValueError
             If a model of this kind has no parameter of some name.
+        TypeError
+            If one is not a tensor.
         """
+        check_weights(weights)
         translated: dict[str, Tensor] = {}
         for theirs, tensor in weights.items():
             if (ours := self.our_name(theirs)) is not None:
@@ -381,16 +548,56 @@ class Pretrained(nn.Module):
         """
         if not cls.reference_names:
             return name
-        name = name.removeprefix(cls.reference_prefix)
-        if re.match(cls.not_ours, name):
+        inside = name.removeprefix(cls.reference_prefix)
+        if re.match(cls.not_ours, inside):
             return None
-        try:
-            return _rename(name, cls.reference_names)
-        except KeyError:
+        with suppress(KeyError):
+            return _rename(inside, cls.reference_names)
+        with suppress(KeyError):
+            _rename(name, {ours: theirs for theirs, ours in cls.reference_names.items()})
             raise ValueError(
-                f"a {cls.__name__} has no weight called {name!r}: are these another model's "
-                "weights?"
-            ) from None
+                f"{name!r} is this package's own name, not the reference library's: give these "
+                f"weights to fill as they are, or to {cls.__name__}.from_weights(config, weights)"
+            )
+        raise ValueError(
+            f"a {cls.__name__} has no weight called {inside!r}: are these another model's weights?"
+        )
+
+    @classmethod
+    def _is_reference_name(cls, name: str) -> bool:
+        try:
+            return bool(cls.reference_names) and cls.our_name(name) is not None
+        except ValueError:
+            return False
+
+
+@contextmanager
+def refusing_nonsense(kind: str, where: str) -> Iterator[None]:
+    """Turn what Python and PyTorch raise at impossible sizes into a ``ValueError`` of one line.
+
+    Parameters
+    ----------
+    kind : str
+        What is being made, for the message.
+    where : str
+        The sizes come from.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ValueError
+        If the block raises one, a ``TypeError``, an ``OverflowError`` or a ``RuntimeError``.
+    """
+    try:
+        yield
+    except (TypeError, OverflowError, RuntimeError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(
+            f"the configuration of {where} describes no {kind}: {first_line}"
+        ) from error
 
 
 def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]:
@@ -439,3 +646,13 @@ def _rename(name: str, names: Mapping[str, str]) -> str:
         if match := re.fullmatch(re.escape(pattern).replace(r"\{\}", r"(\d+)"), module):
             return f"{other.format(*match.groups())}.{kind}"
     raise KeyError(name)
+
+
+def _settings(scheme: nn.Module) -> dict[str, Any]:
+    """Return what was given to the constructor of a module and is no parameter."""
+    return {k: v for k, v in vars(scheme).items() if k[0] != "_" and k != "training"}
+
+
+def _few(names: list[str], shown: int = 3) -> str:
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more

@@ -184,7 +184,7 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
 def _read_object(file: Path, example: str) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(

@@ -76,6 +76,28 @@ def plays(tmp_path_factory, data):
     return str(path)
 
 
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ("[" * 100_000, "is not JSON"),
+        ({"vocab_size": 10**30}, f"vocab_size={10**30}"),
+        ({"num_hidden_layers": 10**9}, "n_layers=1000000000"),
+        ({"max_position_embeddings": "8"}, "max_position_embeddings='8'"),
+    ],
+    ids=["lists in lists", "a vocabulary", "layers", "a word"],
+)
+def test_a_hostile_configuration_is_answered_in_one_line(config, says, glassbox, tmp_path):
+    Llama(LlamaConfig(16, 2, 1, 16, vocab_size=5)).save_pretrained(tmp_path)
+    (tmp_path / "language_model.json").write_text(json.dumps({"characters": "abcde"}))
+    file = tmp_path / "config.json"
+    file.write_text(
+        config if isinstance(config, str) else json.dumps(json.loads(file.read_text()) | config)
+    )
+    answer = glassbox("evaluate", tmp_path)
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert says in answer.err
+
+
 ROW = re.compile(r"^(greedy|\d+ beams|windows of \d+, every \d+)  +(.*)$", re.MULTILINE)
 
 

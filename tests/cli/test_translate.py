@@ -1,5 +1,7 @@
 """`glassbox translate`: arguments and lines in, translations out, in any locale."""
 
+import json
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -165,6 +167,26 @@ def test_what_is_not_utf_8_is_refused_by_its_line(folder, glassbox):
     assert answer.status == 2
     assert answer.out.startswith("Je vois un chien.\n")
     assert "line 3 of standard input is not UTF-8 text" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ("[" * 100_000, "is not JSON"),
+        ({"vocab_size": 10**30}, f"vocab_size={10**30}"),
+        ({"n_layers": 10**9}, "n_layers=1000000000"),
+    ],
+    ids=["lists in lists", "a vocabulary", "layers"],
+)
+def test_a_hostile_configuration_is_answered_in_one_line(config, says, folder, glassbox, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    file = copy / "config.json"
+    file.write_text(
+        config if isinstance(config, str) else json.dumps(json.loads(file.read_text()) | config)
+    )
+    answer = glassbox("translate", "--model", copy, "I see a dog.")
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert says in answer.err
 
 
 def test_a_terminal_is_told_what_is_waited_for(folder, glassbox, monkeypatch):

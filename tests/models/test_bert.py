@@ -55,6 +55,11 @@ def test_the_defaults_are_bert_base_uncased():
     assert (config.dropout, config.pad_id) == (0.1, 0)
 
 
+def test_the_feed_forward_network_is_four_times_as_wide_unless_told_otherwise():
+    assert BertConfig(d_model=48, n_heads=3).d_ff == 192
+    assert BertConfig(d_model=48, n_heads=3, d_ff=50).d_ff == 50
+
+
 def test_every_entry_of_the_reference_s_configuration_has_its_place():
     assert BertConfig.from_reference(REFERENCE) == BertConfig(
         d_model=16,
@@ -228,6 +233,10 @@ def call(ids=None, **arguments):
     return model(some_ids(2, 5) if ids is None else ids, **arguments)
 
 
+def read(vectors, **arguments):
+    return Bert(BertConfig(**SIZES))(inputs_embeds=vectors, **arguments)
+
+
 BAD_CALLS = {
     "a text of more tokens than positions": (
         lambda: call(some_ids(1, 13)),
@@ -262,6 +271,56 @@ BAD_CALLS = {
         lambda: call(torch.ones(2, 5, dtype=torch.int64, device="meta")),
         ValueError,
         ["token_ids is on meta", "model is on cpu", ".to('cpu')"],
+    ),
+    "neither ids nor vectors": (
+        lambda: Bert(BertConfig(**SIZES))(),
+        ValueError,
+        ["either token_ids or inputs_embeds"],
+    ),
+    "both ids and vectors": (
+        lambda: call(inputs_embeds=torch.zeros(2, 5, 16)),
+        ValueError,
+        ["either token_ids or inputs_embeds", "not both"],
+    ),
+    "vectors of another width": (
+        lambda: read(torch.zeros(2, 5, 15)),
+        ValueError,
+        ["inputs_embeds has shape (2, 5, 15)", "(batch, length, 16)"],
+    ),
+    "no vectors": (lambda: read(torch.zeros(2, 0, 16)), ValueError, ["(2, 0, 16)", "at least one"]),
+    "vectors of another dtype": (
+        lambda: read(torch.zeros(2, 5, 16, dtype=torch.float64)),
+        ValueError,
+        [
+            "inputs_embeds is torch.float64",
+            "the model is torch.float32",
+            ".to('cpu', torch.float32)",
+        ],
+    ),
+    "ids for vectors": (
+        lambda: read(torch.zeros(2, 5, 16, dtype=torch.int64)),
+        TypeError,
+        ["inputs_embeds is torch.int64", "vectors of torch.float32"],
+    ),
+    "more vectors than positions": (
+        lambda: read(torch.zeros(1, 13, 16)),
+        ValueError,
+        ["13 tokens", "12 only"],
+    ),
+    "token types for other vectors": (
+        lambda: read(torch.zeros(2, 5, 16), token_types=torch.zeros(2, 4, dtype=torch.int64)),
+        ValueError,
+        ["token_types has shape (2, 4)", "(2, 5)"],
+    ),
+    "a label that is not in a tuple": (
+        lambda: BertConfig(**SIZES, labels="pos"),  # type: ignore[arg-type]
+        TypeError,
+        ["labels='pos'", "of type str", "expected a tuple of names, such as ('pos',)"],
+    ),
+    "a number of labels": (
+        lambda: BertConfig(**SIZES, labels=2),  # type: ignore[arg-type]
+        TypeError,
+        ["labels=2", "of type int", "expected a tuple of names"],
     ),
     "token types of another shape": (
         lambda: call(token_types=torch.zeros(2, 4, dtype=torch.int64)),
@@ -335,6 +394,7 @@ BAD_ENTRIES: dict[str, Any] = {
     "heads that do not divide": ({"num_attention_heads": 3}, ["d_model=16", "n_heads=3"]),
     "a width in words": ({"hidden_size": "16"}, ["hidden_size='16'", "int"]),
     "half a layer": ({"num_hidden_layers": 1.5}, ["num_hidden_layers=1.5", "int"]),
+    "a billion labels": ({"id2label": None, "num_labels": 10**9}, ["1000000000 labels", "at most"]),
     "labels from 1 on": ({"id2label": {"1": "a", "2": "b"}}, ["{'1': 'a', '2': 'b'}", "from 0"]),
     "labels without numbers": ({"id2label": ["a", "b"]}, ["['a', 'b']", "from 0 on"]),
     "labels numbered in words": ({"id2label": {"one": "a"}}, ["{'one': 'a'}", "from 0 on"]),

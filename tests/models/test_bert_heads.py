@@ -89,6 +89,18 @@ def test_the_projection_of_gaps_is_the_embedding_and_stays_it(tmp_path):
         assert other.output.weight is other.bert.embeddings.token.weight
 
 
+def test_a_head_alone_reads_hidden_states(model, ids):
+    assert torch.equal(model.logits(model.bert(ids)), model(ids))
+
+
+def test_vectors_take_the_place_of_ids(model, ids):
+    vectors, types = model.bert.embeddings.token(ids), ids % 2
+    mask = padding_mask(ids, int(ids[0, 0]))
+    given = model(mask=mask, token_types=types, inputs_embeds=vectors)
+    assert torch.equal(given, model(ids, mask, types))
+    assert torch.equal(model(inputs_embeds=vectors), model(ids))
+
+
 def test_padding_changes_nothing(model, ids):
     ids[1, 4:] = 0
     out = model(ids, padding_mask(ids, 0))[1]
@@ -293,7 +305,7 @@ CASES: dict[str, Any] = {
         lambda folder: BertForTokenClassification.from_pretrained(
             save(folder, id2label={str(i): str(i) for i in range(4)})
         ),
-        ["classifier.weight", "[3, 16]", "[4, 16]"],
+        ["classifier.weight", "(3, 16)", "(4, 16)"],
     ),
     "a projection that is not the embedding": (
         lambda _: load_differing(),
@@ -310,6 +322,10 @@ CASES: dict[str, Any] = {
     "no names": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), []),
         ["labels=()", "one name or more"],
+    ),
+    "one name that is not in a tuple": (
+        lambda _: BertForTokenClassification.from_encoder(make(Bert), "pos"),
+        ["labels='pos'", "of type str", "expected a tuple of names, such as ('pos',)"],
     ),
     "a name twice": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), ["a", "a"]),
@@ -337,7 +353,7 @@ CASES: dict[str, Any] = {
 @pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(("attempt", "says"), CASES.values(), ids=CASES)
 def test_refused_with_both_values(attempt, says, tmp_path):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011, the words are compared below
+    with pytest.raises((ValueError, TypeError)) as caught:
         attempt(tmp_path)
     for part in says:
         assert part in str(caught.value)

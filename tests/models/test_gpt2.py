@@ -75,6 +75,12 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
     assert GPT2Config.from_reference(GPT2Config.xl().to_reference()) == GPT2Config.xl()
 
 
+def test_the_feed_forward_network_is_four_times_as_wide_unless_told_otherwise():
+    assert GPT2Config(d_model=48, n_heads=3).d_ff == 192
+    assert GPT2Config(d_model=48, n_heads=3, d_ff=50).d_ff == 50
+    assert GPT2Config.xl().d_ff == 6400
+
+
 def test_what_the_first_release_leaves_out_is_usual():
     usual = ("n_inner", "tie_word_embeddings", "bos_token_id", "eos_token_id", "pad_token_id")
     entries = {name: value for name, value in REFERENCE.items() if name not in usual}
@@ -188,6 +194,11 @@ def add(name, *shape):
     return lambda weights: weights.update({name: torch.zeros(*shape)})
 
 
+def turn(weights):
+    for name in [name for name in weights if "c_attn.weight" in name]:
+        weights[name] = weights[name].T.contiguous()
+
+
 BAD_FILES: dict[str, Any] = {
     "no name": (
         lambda _: GPT2.from_pretrained(),
@@ -216,7 +227,7 @@ BAD_FILES: dict[str, Any] = {
     ),
     "weights of another width": (
         lambda folder: load(folder, n_embd=32),
-        ["do not fit its configuration", "[50, 16]", "[50, 32]"],
+        ["transformer.h.0.", "has shape (16, ", "expected (32, ", "(inputs, outputs)"],
     ),
     "an untied output without its weights": (
         lambda folder: load(folder, tie_word_embeddings=False),
@@ -228,7 +239,27 @@ BAD_FILES: dict[str, Any] = {
     ),
     "queries, keys and values that do not part": (
         lambda folder: load(folder, add("transformer.h.1.attn.c_attn.weight", 16, 50)),
-        ["do not fit its configuration", "self_attention.query.weight", "[17, 16]", "[16, 16]"],
+        ["h.1.attn.c_attn.weight has shape (16, 50)", "expected (16, 48), (inputs, outputs)"],
+    ),
+    "matrices of linear layers, which are the other way round": (
+        lambda folder: load(folder, turn),
+        ["c_attn.weight has shape (48, 16)", "expected (16, 48), (inputs, outputs)", "weight.T"],
+    ),
+    "a billion layers": (
+        lambda folder: load(folder, n_layer=10**9),
+        ["n_layers=1000000000", "holds only 28 tensors", "another model?"],
+    ),
+    "a vocabulary past all memory": (
+        lambda folder: load(folder, vocab_size=10**30),
+        [f"vocab_size={10**30}", "numbers", "another model?"],
+    ),
+    "positions past all memory": (
+        lambda folder: load(folder, n_positions=10**30),
+        ["describes no GPT2"],
+    ),
+    "an end that is text": (
+        lambda folder: load(folder, eos_token_id="</s>"),
+        ["describes no GPT2", "'str'"],
     ),
 }
 
@@ -240,6 +271,7 @@ def test_files_that_hold_no_gpt2_are_refused(attempt, says, tmp_path):
         attempt(tmp_path)
     for part in says:
         assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 BAD_SIZES: dict[str, Any] = {

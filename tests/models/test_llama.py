@@ -152,6 +152,14 @@ def test_sizes_that_only_repeat_others_are_left_out_so_that_equal_models_are_equ
     assert (entries["head_dim"], entries["num_key_value_heads"]) == (4, 4)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("num_attention_heads", "n_heads"), ("hidden_size", "d_model")]
+)
+def test_the_reference_s_word_for_a_size_is_answered_with_ours(theirs, ours):
+    with pytest.raises(TypeError, match=f"{theirs} is the reference library's name.*{ours}"):
+        LlamaConfig(**{theirs: 8})
+
+
 def test_before_training_all_weights_are_equally_small():
     torch.manual_seed(0)
     sizes: dict[str, Any] = {
@@ -293,7 +301,7 @@ BAD_FILES: dict[str, Any] = {
     ),
     "keys for other groups": (
         lambda folder: load(folder, num_key_value_heads=4),
-        ["do not fit its configuration", "self_attention.key.weight", "[8, 16]", "[16, 16]"],
+        ["do not fit its configuration", "self_attention.key.weight", "(8, 16)", "(16, 16)"],
     ),
     "an odd width of heads": (lambda folder: load(folder, head_dim=3), ["d_k=3", "even"]),
 }

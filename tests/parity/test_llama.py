@@ -12,7 +12,7 @@ from transformers import LlamaConfig as ReferenceConfig
 from transformers import LlamaForCausalLM
 
 from glassbox.models import Llama, LlamaConfig
-from glassbox.positional import RotaryScaling
+from glassbox.positional import RotaryPositions, RotaryScaling, interleaved_to_half
 from tests.parity.language_models import (
     PADDINGS,
     assert_equal,
@@ -209,6 +209,25 @@ def test_what_was_loaded_from_a_folder_in_pieces_equals_the_reference(tmp_path):
 def test_a_tied_llama_without_a_head_gets_that_of_its_embedding():
     reference = make_reference(tie_word_embeddings=True)
     assert_equal(Llama.from_pretrained(reference.model), reference, *some_texts(97, 11))
+
+
+def test_the_reference_computes_an_interleaved_model_from_permuted_weights(tmp_path):
+    """Weights trained with pairs side by side, as in Meta's own files, and what we save of them."""
+    sizes: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2}
+    config = LlamaConfig(**sizes, d_ff=48, vocab_size=97, bias=True)
+    trained = randomize(Llama(config))
+    trained.positions = RotaryPositions(8, interleaved=True)
+    inputs = some_texts(97, 11)
+    expected = trained(*inputs[:1])
+    weights = dict(trained.state_dict())
+    for name, x in weights.items():
+        for part, n_heads in (("query", 4), ("key", 2)):
+            if f"attention.{part}." in name:
+                weights[name] = interleaved_to_half(x, dim=0, n_heads=n_heads)
+    Llama.from_weights(config, weights).save_pretrained(tmp_path)
+    reference = LlamaForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
+    close(reference(inputs[0]).logits, expected, 1e-5, "logits")
+    assert (Llama.from_weights(config, trained.state_dict())(inputs[0]) - expected).abs().max() > 1
 
 
 @pytest.mark.parametrize("rope", [None, LINEAR, LLAMA3], ids=["default", "linear", "llama3"])

@@ -31,6 +31,9 @@ REFERENCE_CONSTANTS = {
     "add_cross_attention": False,
 }
 
+#: More than any published classifier has. A file that asks for a billion is damaged.
+MOST_LABELS = 1_000_000
+
 
 @dataclass(frozen=True)
 class BertConfig(StackConfig):
@@ -38,6 +41,8 @@ class BertConfig(StackConfig):
 
     Parameters
     ----------
+    d_ff : int, optional
+        Width inside the feed-forward networks; ``4 * d_model`` if left out.
     vocab_size : int
         Number of word pieces.
     max_len : int
@@ -56,6 +61,8 @@ class BertConfig(StackConfig):
     ValueError
         If a size is not positive, ``pad_id`` is not in the vocabulary, there is no label or one
         twice, ``classifier_dropout`` is no share, or as in :class:`~glassbox.config.StackConfig`.
+    TypeError
+        If the labels are not a tuple.
 
     Notes
     -----
@@ -66,7 +73,7 @@ class BertConfig(StackConfig):
     d_model: int = 768
     n_heads: int | tuple[int, ...] = 12
     n_layers: int = 12
-    d_ff: int = 3072
+    d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu"
     norm_eps: float = 1e-12
     vocab_size: int = 30522
@@ -77,6 +84,8 @@ class BertConfig(StackConfig):
     classifier_dropout: float | None = None
 
     def __post_init__(self) -> None:
+        if self.d_ff is None:
+            object.__setattr__(self, "d_ff", 4 * self.d_model)
         super().__post_init__()
         for name in ("vocab_size", "max_len", "n_token_types"):
             if getattr(self, name) < 1:
@@ -85,6 +94,12 @@ class BertConfig(StackConfig):
             raise ValueError(
                 f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
                 f"choose one of 0 to {self.vocab_size - 1}"
+            )
+        if not isinstance(self.labels, tuple):
+            remedy = f"({self.labels!r},)" if isinstance(self.labels, str) else "('no', 'yes')"
+            raise TypeError(
+                f"labels={self.labels!r} is of type {type(self.labels).__name__}; expected a tuple "
+                f"of names, such as {remedy}"
             )
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise ValueError(
@@ -195,10 +210,12 @@ def name_labels(n_labels: int) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If there is not at least one.
+        If there is not at least one, or there are too many to name.
     """
-    if n_labels < 1:
-        raise ValueError(f"{n_labels} labels: a classifier needs at least 1")
+    if not 1 <= n_labels <= MOST_LABELS:
+        raise ValueError(
+            f"{n_labels} labels: a classifier needs at least 1, and {MOST_LABELS} at most"
+        )
     return tuple(f"LABEL_{i}" for i in range(n_labels))
 
 
@@ -220,11 +237,15 @@ class BertEmbeddings(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(
-        self, token_ids: Int[Tensor, "batch length"], token_types: Int[Tensor, "batch length"]
+        self,
+        token_ids: Int[Tensor, "batch length"] | None,
+        token_types: Int[Tensor, "batch length"],
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look the three vectors up and add them."""
-        positions = torch.arange(token_ids.size(1), device=token_ids.device)
-        x = self.token(token_ids) + self.token_type(token_types) + self.position(positions)
+        """Look the three vectors up and add them; ``inputs_embeds`` replaces the word pieces'."""
+        positions = torch.arange(token_types.size(1), device=token_types.device)
+        pieces = self.token(token_ids) if inputs_embeds is None else inputs_embeds
+        x = pieces + self.token_type(token_types) + self.position(positions)
         return self.dropout(self.norm(x))
 
 
@@ -295,16 +316,18 @@ class Bert(Pretrained):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"],
+        token_ids: Int[Tensor, "batch length"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
+        *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Read word pieces, return a vector for each that knows its context.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``.
+            Integers, ``(batch, length)``; left out where ``inputs_embeds`` is given.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, length, length)``, where each may also
             be 1; ``True`` = may attend. A batch with padding needs
@@ -312,6 +335,10 @@ class Bert(Pretrained):
         token_types : Tensor, optional
             Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second; all 0 if left
             out.
+        inputs_embeds : Tensor, optional
+            ``(batch, length, d_model)``: vectors in place of those that the embedding table holds
+            for ``token_ids``. Positions and token types are added to them. Vectors that need no
+            more than the layers go into ``bert.encoder(vectors, mask)``.
 
         Returns
         -------
@@ -321,15 +348,16 @@ class Bert(Pretrained):
         Raises
         ------
         ValueError
-            If there is no token, if there are more tokens than positions, if an id is not in its
-            table, or if shapes or devices do not fit.
+            If neither or both of ids and vectors are given, if there is no token, if there are
+            more tokens than positions, if an id is not in its table, or if shapes, dtypes or
+            devices do not fit.
         TypeError
-            If the ids are not integers or the mask is not boolean.
+            If the ids are not integers, the vectors not floating-point or the mask not boolean.
         """
-        self._check_inputs(token_ids, mask, token_types)
+        shape, device = self._check_inputs(token_ids, mask, token_types, inputs_embeds)
         if token_types is None:
-            token_types = torch.zeros_like(token_ids)
-        return self.encoder(self.embeddings(token_ids, token_types), mask)
+            token_types = torch.zeros(shape, dtype=torch.int64, device=device)
+        return self.encoder(self.embeddings(token_ids, token_types, inputs_embeds), mask)
 
     @classmethod
     def our_name(cls, name: str) -> str | None:
@@ -343,17 +371,56 @@ class Bert(Pretrained):
         return super().our_name(todays_name(name))
 
     def _check_inputs(
-        self, token_ids: Tensor, mask: Tensor | None, token_types: Tensor | None
-    ) -> None:
-        device = self.embeddings.token.weight.device
-        check_token_ids("token_ids", token_ids, self.config.vocab_size, device)
-        batch, length = token_ids.shape
+        self,
+        token_ids: Tensor | None,
+        mask: Tensor | None,
+        token_types: Tensor | None,
+        inputs_embeds: Tensor | None,
+    ) -> tuple[torch.Size, torch.device]:
+        """Refuse what cannot be read; return batch and length, and where the model is."""
+        table = self.embeddings.token.weight
+        if token_ids is not None and inputs_embeds is None:
+            check_token_ids("token_ids", token_ids, self.config.vocab_size, table.device)
+            shape = token_ids.shape
+        elif inputs_embeds is not None and token_ids is None:
+            check_vectors("inputs_embeds", inputs_embeds, table)
+            shape = inputs_embeds.shape[:2]
+        else:
+            raise ValueError("give either token_ids or inputs_embeds, and not both")
+        batch, length = shape
         check_length(length, self.config.max_len)
-        check_model_mask("mask", mask, (batch, self.config.heads(0), length, length), device)
+        scores = (batch, self.config.heads(0), length, length)
+        check_model_mask("mask", mask, scores, table.device)
         if token_types is not None:
-            check_token_ids("token_types", token_types, self.config.n_token_types, device)
-            if token_types.shape != token_ids.shape:
+            check_token_ids("token_types", token_types, self.config.n_token_types, table.device)
+            if token_types.shape != shape:
                 raise ValueError(
                     f"token_types has shape {tuple(token_types.shape)}; expected that of "
-                    f"token_ids, {tuple(token_ids.shape)}"
+                    f"the tokens, {tuple(shape)}"
                 )
+        return shape, table.device
+
+
+def check_vectors(what: str, x: Tensor, table: Tensor) -> None:
+    """Refuse vectors that cannot take the place of rows of an embedding table.
+
+    Raises
+    ------
+    TypeError
+        If they are not a tensor of floating-point numbers.
+    ValueError
+        If shape, dtype or device do not fit, naming those that do.
+    """
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        given = x.dtype if isinstance(x, Tensor) else f"a {type(x).__name__}"
+        raise TypeError(f"{what} is {given}; expected vectors of {table.dtype}")
+    if x.dim() != 3 or 0 in x.shape or x.size(-1) != table.size(-1):
+        raise ValueError(
+            f"{what} has shape {tuple(x.shape)}; expected (batch, length, {table.size(-1)}) with "
+            "at least one token"
+        )
+    if (x.dtype, x.device) != (table.dtype, table.device):
+        raise ValueError(
+            f"{what} is {x.dtype} on {x.device}, the model is {table.dtype} on {table.device}: "
+            f"convert the vectors with .to('{table.device}', {table.dtype})"
+        )

@@ -13,7 +13,13 @@ from glassbox.dropout import Dropout
 from glassbox.feed_forward import ACTIVATIONS
 from glassbox.models.bert import Bert, BertConfig, begin, name_labels, todays_name
 from glassbox.normalization import LayerNorm
-from glassbox.pretrained import Pretrained, read_source, unite
+from glassbox.pretrained import (
+    Pretrained,
+    check_plausible,
+    read_source,
+    refusing_nonsense,
+    unite,
+)
 
 Head = TypeVar("Head", bound="BertWithHead")
 
@@ -53,6 +59,37 @@ class BertWithHead(Pretrained):
         self.config = config
         self.bert = Bert(config)
 
+    def forward(
+        self,
+        token_ids: Int[Tensor, "batch length"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+        *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
+    ) -> Float[Tensor, "batch ..."]:
+        """Run the encoder, then the head: ``logits(bert(token_ids, ...))``.
+
+        Parameters
+        ----------
+        token_ids, mask, token_types, inputs_embeds : Tensor, optional
+            As for :class:`~glassbox.models.Bert`.
+
+        Returns
+        -------
+        Tensor
+            The logits, with the shape that :meth:`logits` says.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :class:`~glassbox.models.Bert`.
+        """
+        return self.logits(self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds))
+
+    def logits(self, hidden: Float[Tensor, "batch length d_model"]) -> Float[Tensor, "batch ..."]:
+        """Apply the head alone to the encoder's output, ``(batch, length, d_model)``."""
+        raise NotImplementedError
+
     @classmethod
     def from_encoder(
         cls: type[Head],
@@ -81,17 +118,23 @@ class BertWithHead(Pretrained):
         ------
         FileNotFoundError, ConnectionError, PermissionError, ValueError
             As :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
+        TypeError
+            If ``labels`` is one string.
         """
         entries, weights, where = read_source(source)
-        config = cls.config_class.from_reference(entries)
+        with refusing_nonsense(cls.__name__, where):
+            config = cls.config_class.from_reference(entries)
+            check_plausible(config, weights, where)
+        if isinstance(labels, int):
+            labels = name_labels(labels)
         if labels is not None:
-            names = name_labels(labels) if isinstance(labels, int) else tuple(labels)
-            config = replace(config, labels=names)
+            config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.task)}
         found = model.from_reference(kept)
         dtype = next((x.dtype for x in found.values()), torch.float32)
-        begun = {n: x.to(dtype) for n, x in model.state_dict().items() if not n.startswith("bert.")}
+        # A parameter that is tied to the encoder's appears here by the encoder's name alone.
+        begun = {n: x.to(dtype) for n, x in model.named_parameters() if not n.startswith("bert.")}
         model.fill(begun | found, where)
         return model.eval()
 
@@ -199,30 +242,21 @@ class BertForMaskedLM(BertWithHead):
         begin(self.output)
         self.output.weight = self.bert.embeddings.token.weight
 
-    def forward(
-        self,
-        token_ids: Int[Tensor, "batch length"],
-        mask: Bool[Tensor, "..."] | None = None,
-        token_types: Int[Tensor, "batch length"] | None = None,
+    def logits(
+        self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
         """Return the logits of the word piece at each position, ``(batch, length, vocab_size)``.
 
         Parameters
         ----------
-        token_ids, mask, token_types : Tensor
-            As for :class:`~glassbox.models.Bert`.
+        hidden : Tensor
+            The encoder's output, ``(batch, length, d_model)``.
 
         Returns
         -------
         Tensor
             ``(batch, length, vocab_size)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :class:`~glassbox.models.Bert`.
         """
-        hidden = self.bert(token_ids, mask, token_types)
         activation = ACTIVATIONS[self.config.activation]
         return self.output(self.norm(activation(self.transform(hidden))))
 
@@ -276,31 +310,23 @@ class BertForSequenceClassification(BertWithHead):
         begin(self.pooler)
         begin(self.classifier)
 
-    def forward(
-        self,
-        token_ids: Int[Tensor, "batch length"],
-        mask: Bool[Tensor, "..."] | None = None,
-        token_types: Int[Tensor, "batch length"] | None = None,
+    def logits(
+        self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch n_labels"]:
         """Return the logits of each text's label, ``(batch, n_labels)``.
 
         Parameters
         ----------
-        token_ids, mask, token_types : Tensor
-            As for :class:`~glassbox.models.Bert`.
+        hidden : Tensor
+            The encoder's output, ``(batch, length, d_model)``; only the first position counts.
 
         Returns
         -------
         Tensor
             ``(batch, n_labels)``, in the order of ``config.labels``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :class:`~glassbox.models.Bert`.
         """
-        first = self.bert(token_ids, mask, token_types)[:, 0]
-        return self.classifier(self.dropout(torch.tanh(self.pooler(first))))
+        pooled = torch.tanh(self.pooler(hidden[:, 0]))
+        return self.classifier(self.dropout(pooled))
 
 
 class BertForTokenClassification(BertWithHead):
@@ -328,30 +354,22 @@ class BertForTokenClassification(BertWithHead):
         self.classifier = nn.Linear(config.d_model, config.n_labels)
         begin(self.classifier)
 
-    def forward(
-        self,
-        token_ids: Int[Tensor, "batch length"],
-        mask: Bool[Tensor, "..."] | None = None,
-        token_types: Int[Tensor, "batch length"] | None = None,
+    def logits(
+        self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length n_labels"]:
         """Return the logits of each position's label, ``(batch, length, n_labels)``.
 
         Parameters
         ----------
-        token_ids, mask, token_types : Tensor
-            As for :class:`~glassbox.models.Bert`.
+        hidden : Tensor
+            The encoder's output, ``(batch, length, d_model)``.
 
         Returns
         -------
         Tensor
             ``(batch, length, n_labels)``, in the order of ``config.labels``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :class:`~glassbox.models.Bert`.
         """
-        return self.classifier(self.dropout(self.bert(token_ids, mask, token_types)))
+        return self.classifier(self.dropout(hidden))
 
 
 def _dropout(config: BertConfig) -> Dropout:

@@ -13,6 +13,7 @@ from glassbox.dropout import Dropout
 from glassbox.models.language_model import INITIAL_STD, LanguageModel, LanguageModelConfig
 from glassbox.positional import LearnedPositions
 from glassbox.pretrained import (
+    check_weights,
     our_activation,
     read_entry,
     read_number,
@@ -30,6 +31,8 @@ class GPT2Config(LanguageModelConfig):
 
     Parameters
     ----------
+    d_ff : int, optional
+        Width inside the feed-forward networks; ``4 * d_model`` if left out.
     embedding_dropout : float
         Share of values of the embeddings dropped in training; ``dropout`` is that of the layers.
 
@@ -69,7 +72,7 @@ class GPT2Config(LanguageModelConfig):
     d_model: int = 768
     n_heads: int | tuple[int, ...] = 12
     n_layers: int = 12
-    d_ff: int = 3072
+    d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu_tanh"
     vocab_size: int = 50_257
     max_len: int = 1024
@@ -77,6 +80,8 @@ class GPT2Config(LanguageModelConfig):
     embedding_dropout: float = 0.1
 
     def __post_init__(self) -> None:
+        if self.d_ff is None:
+            object.__setattr__(self, "d_ff", 4 * self.d_model)
         super().__post_init__()
         if not 0 <= self.embedding_dropout < 1:
             raise ValueError(
@@ -91,19 +96,19 @@ class GPT2Config(LanguageModelConfig):
     @classmethod
     def medium(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 355 M parameters, with these changes."""
-        sizes = {"d_model": 1024, "n_heads": 16, "n_layers": 24, "d_ff": 4096}
+        sizes = {"d_model": 1024, "n_heads": 16, "n_layers": 24}
         return cls.small(**(sizes | changes))
 
     @classmethod
     def large(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 774 M parameters, with these changes."""
-        sizes = {"d_model": 1280, "n_heads": 20, "n_layers": 36, "d_ff": 5120}
+        sizes = {"d_model": 1280, "n_heads": 20, "n_layers": 36}
         return cls.small(**(sizes | changes))
 
     @classmethod
     def xl(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 1558 M parameters, with these changes."""
-        sizes = {"d_model": 1600, "n_heads": 25, "n_layers": 48, "d_ff": 6400}
+        sizes = {"d_model": 1600, "n_heads": 25, "n_layers": 48}
         return cls.small(**(sizes | changes))
 
     def to_reference(self) -> dict[str, Any]:
@@ -125,7 +130,7 @@ class GPT2Config(LanguageModelConfig):
     def _read(cls, config: Mapping[str, Any]) -> dict[str, Any]:
         read = super()._read(config)
         given = config.get("n_inner") is not None
-        read["d_ff"] = read_number(config, "n_inner") if given else 4 * read["d_model"]
+        read["d_ff"] = read_number(config, "n_inner") if given else None
         read["activation"] = our_activation(read_entry(config, "activation_function", cls.__name__))
         return read
 
@@ -190,17 +195,44 @@ class GPT2(LanguageModel):
         Raises
         ------
         ValueError
-            If a GPT-2 has no parameter of some name.
+            If a GPT-2 has no parameter of some name, or a matrix has another shape or orientation.
+        TypeError
+            If one is not a tensor.
         """
+        check_weights(weights)
         parted = {}
         for name, x in weights.items():
-            x = x.movedim(0, -1) if name.endswith(TRANSPOSED) else x
+            if name.endswith(TRANSPOSED):
+                self._check_orientation(name, x)
+                x = x.movedim(0, -1)
             if ".attn.c_attn." in name:  # queries, keys and values in one matrix
                 for part, rows in zip(PARTS, x.tensor_split(3), strict=True):
                     parted[name.replace("c_attn", part)] = rows
             else:
                 parted[name] = x
         return super().from_reference(parted)
+
+    def _check_orientation(self, name: str, x: Tensor) -> None:
+        """Refuse a matrix whose shape is not (inputs, outputs)."""
+        narrow, wide = self.config.d_model, self.config.d_ff
+        shapes = {
+            "attn.c_attn": (narrow, 3 * narrow),
+            "attn.c_proj": (narrow, narrow),
+            "mlp.c_fc": (narrow, wide),
+            "mlp.c_proj": (wide, narrow),
+        }
+        expected = next(
+            (shapes[part] for part in shapes if name.endswith(f"{part}.weight")), x.shape
+        )
+        if x.shape != expected:
+            turned = (
+                ". It is (outputs, inputs), as in nn.Linear: transpose the matrices whose names "
+                f"end with {' or '.join(TRANSPOSED)}, the square ones too: weight.T"
+            )
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}; expected {expected}, (inputs, outputs)"
+                + (turned if x.shape == expected[::-1] else "")
+            )
 
     def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Give our parameters the reference's names; the inverse of :meth:`from_reference`.

@@ -18,7 +18,6 @@ from glassbox.pretrained import (
     check_entries,
     check_representable,
     read_number,
-    unite,
 )
 from glassbox.stacks import Decoder
 from glassbox.transformer import count_tokens
@@ -29,8 +28,20 @@ INITIAL_STD = 0.02
 Config = TypeVar("Config", bound="LanguageModelConfig")
 
 
+class _AnswersReferenceNames:
+    """Refuse sizes under the reference library's names, naming ours."""
+
+    reference_entries: ClassVar[Mapping[str, str]]
+
+    def __new__(cls, *_sizes: Any, **named: Any) -> Any:
+        for theirs, ours in cls.reference_entries.items():
+            if theirs in named and theirs != ours:
+                raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
+        return super().__new__(cls)
+
+
 @dataclass(frozen=True)
-class LanguageModelConfig(StackConfig):
+class LanguageModelConfig(_AnswersReferenceNames, StackConfig):
     """The sizes of a stack that writes, and what they are called in the reference library.
 
     Parameters
@@ -66,7 +77,7 @@ class LanguageModelConfig(StackConfig):
     The other fields are :class:`~glassbox.config.StackConfig`'s. Chapter 11.
     """
 
-    reference_entries: ClassVar[Mapping[str, str]]
+    reference_entries: ClassVar[Mapping[str, str]] = {}
     reference_constants: ClassVar[Mapping[str, Any]]
     reference_sizes: ClassVar[tuple[str, ...]]
 
@@ -275,29 +286,6 @@ class LanguageModel(Pretrained):
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` tokens at most, prompt included."""
         return Cache(self.config.n_layers, max_len)
-
-    def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Give the reference's parameters our names; one that is tied may have come twice.
-
-        Parameters
-        ----------
-        weights : mapping of str to Tensor
-            By the reference's names, with or without their prefix.
-
-        Returns
-        -------
-        dict of str to Tensor
-            By our names.
-
-        Raises
-        ------
-        ValueError
-            If a model of this kind has no parameter of some name, or the embedding and the
-            projection that is tied to it differ.
-        """
-        ours = super().from_reference(weights)
-        tied = self.config.tie_embeddings
-        return unite(ours, "embedding.weight", "output.weight") if tied else ours
 
     def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Give our parameters the reference's names, where the projection stands outside the model.

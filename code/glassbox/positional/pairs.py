@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def interleaved_to_half(
-    x: Shaped[Tensor, "..."], dim: int = -1, n_heads: int = 1
+    x: Shaped[Tensor, "..."], *, dim: int, n_heads: int
 ) -> Shaped[Tensor, "..."]:
     """Move the pairs along an axis from side by side to half a width apart.
 
@@ -19,13 +19,13 @@ def interleaved_to_half(
     Parameters
     ----------
     x : Tensor
-        Encodings, or the weight ``(n_heads * d_k, d_model)`` or bias ``(n_heads * d_k,)`` of a
-        projection to queries or keys, with ``dim=0``.
-    dim : int, optional
-        The axis that holds the pairs.
-    n_heads : int, optional
-        How many heads share the axis; for the keys of grouped-query attention, the number of
-        key-value heads.
+        The weight ``(n_heads * d_k, d_model)`` or bias ``(n_heads * d_k,)`` of a projection to
+        queries or keys, or vectors ``(..., d_k)``.
+    dim : int
+        The axis that holds the pairs: 0 of weights and biases, -1 of vectors.
+    n_heads : int
+        How many heads share the axis: all of a weight or bias (of the keys in grouped-query
+        attention, the number of key-value heads), 1 in vectors of one head or of encodings.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def interleaved_to_half(
 
 
 def half_to_interleaved(
-    x: Shaped[Tensor, "..."], dim: int = -1, n_heads: int = 1
+    x: Shaped[Tensor, "..."], *, dim: int, n_heads: int
 ) -> Shaped[Tensor, "..."]:
     """Move the pairs along an axis from half a width apart to side by side.
 

@@ -71,7 +71,7 @@ def read_json(file: Path) -> dict[str, Any]:
     """
     try:
         content = json.loads(read_text(file))
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON, or cut off: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{file} holds a {type(content).__name__}; expected a JSON object")
