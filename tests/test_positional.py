@@ -367,7 +367,7 @@ def test_turning_a_pair_is_multiplying_a_complex_number(interleaved):
     x = torch.randn(2, 3, 4, 8)
     out = rotate(x, RotaryPositions(8, interleaved=interleaved).rotation(positions))
     if not interleaved:
-        x, out = half_to_interleaved(x), half_to_interleaved(out)
+        x, out = (half_to_interleaved(y, dim=-1, n_heads=1) for y in (x, out))
     for pair in range(4):
         angles = positions.double() / 10_000 ** (pair / 4)
         number = torch.complex(x[..., 2 * pair], x[..., 2 * pair + 1])

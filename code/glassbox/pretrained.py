@@ -418,7 +418,7 @@ class Pretrained(nn.Module):
                 )
         dtypes = [x.dtype for x in weights.values()]
         dtype = reduce(torch.promote_types, dtypes, dtypes[0] if dtypes else torch.float32)
-        given = {
+        given: dict[str, Tensor] = {
             name: nn.Parameter(x.to(dtype, copy=True, memory_format=torch.contiguous_format))
             for name, x in weights.items()
         }

@@ -157,7 +157,7 @@ def test_sizes_that_only_repeat_others_are_left_out_so_that_equal_models_are_equ
 )
 def test_the_reference_s_word_for_a_size_is_answered_with_ours(theirs, ours):
     with pytest.raises(TypeError, match=f"{theirs} is the reference library's name.*{ours}"):
-        LlamaConfig(**{theirs: 8})
+        LlamaConfig(**dict[str, Any]({theirs: 8}))
 
 
 def test_before_training_all_weights_are_equally_small():

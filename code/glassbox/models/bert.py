@@ -95,11 +95,12 @@ class BertConfig(StackConfig):
                 f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
                 f"choose one of 0 to {self.vocab_size - 1}"
             )
-        if not isinstance(self.labels, tuple):
-            remedy = f"({self.labels!r},)" if isinstance(self.labels, str) else "('no', 'yes')"
+        labels: object = self.labels
+        if not isinstance(labels, tuple):
+            example = (labels,) if isinstance(labels, str) else ("negative", "positive")
             raise TypeError(
-                f"labels={self.labels!r} is of type {type(self.labels).__name__}; expected a tuple "
-                f"of names, such as {remedy}"
+                f"labels={labels!r} is of type {type(labels).__name__}; expected a tuple of names, "
+                f"such as {example}"
             )
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise ValueError(

@@ -125,10 +125,9 @@ class BertWithHead(Pretrained):
         with refusing_nonsense(cls.__name__, where):
             config = cls.config_class.from_reference(entries)
             check_plausible(config, weights, where)
-        if isinstance(labels, int):
-            labels = name_labels(labels)
         if labels is not None:
-            config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))
+            names: Any = name_labels(labels) if isinstance(labels, int) else labels
+            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.task)}
         found = model.from_reference(kept)
