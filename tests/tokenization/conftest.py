@@ -14,7 +14,8 @@ from tokenizers import Tokenizer as Reference
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from glassbox.models import find_weights
-from glassbox.tokenization import BPE, WordPiece
+from glassbox.tokenization import BPE, SentencePieceBPE, WordPiece
+from glassbox.tokenization.sentencepiece_model import fields
 
 Find = Callable[[str], Path]
 
@@ -85,6 +86,7 @@ HARD = {
     "BERT's special tokens": "[CLS] a [MASK] b[SEP][PAD] [UNK] [mask] [ CLS ] [MASK",
     "GPT-2's special token": "a<|endoftext|>b <|endoftext|> <|endoftext|><|ENDOFTEXT|>",
     "T5's special tokens": "a</s>b <pad> <unk> </s></s> < /s>",
+    "LLaMA's special tokens": "<s>a <s> b</s><s></s> <0x0A><0xE2> [INST]",
     "pieces' own signs": "##ing # # a##b ▁x▁▁y ĠGPT Ċ",
 }
 
@@ -172,30 +174,6 @@ def pieces_of(reference: Reference) -> list[tuple[str, float]]:
     return [(token, score) for token, score in json.loads(reference.to_str())["model"]["vocab"]]
 
 
-def field(message: bytes, wanted: int) -> bytes:
-    """Return a field of a message in Google's wire format, which sentencepiece's files use."""
-
-    def number(place: int) -> tuple[int, int]:
-        value = shift = 0
-        while True:
-            byte = message[place]
-            value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
-            if byte < 128:
-                return value, place
-
-    place = 0
-    while place < len(message):
-        key, place = number(place)
-        if key & 7 == 2:
-            size, place = number(place)
-            if key >> 3 == wanted:
-                return message[place : place + size]
-            place += size
-        else:
-            place = number(place)[1] if key & 7 == 0 else place + (4 if key & 7 == 5 else 8)
-    raise KeyError(wanted)
-
-
 @pytest.fixture(scope="session")
 def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table that SentencePiece, and with it T5, normalizes with."""
@@ -210,5 +188,54 @@ def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         minloglevel=2,
         normalization_rule_name="nmt_nfkc",
     )
-    normalizer = field((folder / "model.model").read_bytes(), 3)
-    return field(normalizer, 2)
+    normalizer = dict(fields((folder / "model.model").read_bytes()))[3]
+    return dict(fields(normalizer))[2]
+
+
+@pytest.fixture(scope="session")
+def llama(captions: list[str], tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A vocabulary that SentencePiece learned with LLaMA's options, in three tokenizers."""
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("llama")
+    indented = ["    if x:", "        return"] * 20
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*captions[:2000], *indented]),
+        model_prefix=str(folder / "tokenizer"),
+        model_type="bpe",
+        vocab_size=1000,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        allow_whitespace_only_pieces=True,
+        minloglevel=2,
+    )
+    file = folder / "tokenizer.model"
+    ours = SentencePieceBPE.from_model(file)
+    sentencepiece = sentencepiece.SentencePieceProcessor(model_file=str(file))
+    return SimpleNamespace(
+        ours=ours, reference=llama_reference(ours), sentencepiece=sentencepiece, folder=folder
+    )
+
+
+def llama_reference(ours: SentencePieceBPE, scheme: str | None = None) -> Reference:
+    """Put LLaMA's tokenizer together from the reference's parts, with two ways to mark spaces."""
+    reference = Reference(
+        models.BPE(
+            ours.vocabulary, ours.merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True
+        )
+    )
+    strip = [decoders.Strip(" ", 1, 0)] if scheme != "never" else []
+    reference.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), *strip]
+    )
+    if scheme is None:
+        steps = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+        reference.normalizer = normalizers.Sequence(steps)
+    else:
+        reference.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+    reference.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
+    )
+    reference.add_special_tokens(["<unk>", "<s>", "</s>"])
+    return reference

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 from tokenizers import Tokenizer as Reference
-from tokenizers import models, normalizers
+from tokenizers import models, normalizers, pre_tokenizers
 
 from glassbox.models import find_weights
-from glassbox.tokenization import BPE, Unigram, WordPiece
-from tests.tokenization.conftest import HARD, pieces_of
+from glassbox.tokenization import BPE, SentencePieceBPE, Unigram, WordPiece
+from tests.tokenization.conftest import HARD, llama_reference, pieces_of
 
 TEXTS = [text for text in HARD.values() if len(text) < 1000]
 
@@ -21,6 +21,7 @@ def same(first, second, texts=TEXTS) -> bool:
         and first.pad_token == second.pad_token
         and all(first.encode(text) == second.encode(text) for text in texts)
         and all(first.tokenize(text) == second.tokenize(text) for text in texts)
+        and all(first.decode(first.encode(t)) == second.decode(second.encode(t)) for t in texts)
     )
 
 
@@ -31,6 +32,8 @@ TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 @pytest.fixture(scope="module")
 def learned(captions):
     texts = captions[:100]
+    llama = SentencePieceBPE.train(texts, 600)
+    again = llama.vocabulary, llama.merges
     return [
         WordPiece.train(texts, 300, lowercase=False, strip_accents=True),
         WordPiece.train(texts, 300, special_tokens=[*TOKENS, "[NEW]"]),
@@ -38,6 +41,10 @@ def learned(captions):
         BPE.train(texts, 300, add_prefix_space=True),
         Unigram.train(texts, 300),
         Unigram.train(texts, 300, collapse=False, end=None, pad_token=None),
+        llama,
+        SentencePieceBPE(*again, prepend="first", end="</s>", pad_token="<unk>"),
+        SentencePieceBPE(*again, prepend="missing", start=None),
+        SentencePieceBPE(*again, prepend="never"),
     ]
 
 
@@ -55,7 +62,7 @@ def test_what_is_saved_loads_as_it_was(learned, tmp_path):
 def test_the_reference_reads_what_we_save(learned, tmp_path):
     from transformers import BertTokenizer, GPT2Tokenizer
 
-    wordpiece, _, _, bpe, *unigrams = learned
+    wordpiece, _, _, bpe, *others = learned
     wordpiece.save(tmp_path / "wordpiece")
     theirs = BertTokenizer.from_pretrained(tmp_path / "wordpiece")
     bpe.save(tmp_path / "bpe")
@@ -63,14 +70,14 @@ def test_the_reference_reads_what_we_save(learned, tmp_path):
     for text in TEXTS:
         assert theirs(text)["input_ids"] == wordpiece.encode(text)
         assert gpt2(text)["input_ids"] == bpe.encode(text)
-    for unigram in unigrams:
-        unigram.save(tmp_path / "unigram")
-        reference = Reference.from_file(str(tmp_path / "unigram" / "tokenizer.json"))
+    for ours in others:
+        ours.save(tmp_path / "other")
+        reference = Reference.from_file(str(tmp_path / "other" / "tokenizer.json"))
         for text in TEXTS:
-            assert reference.encode(text).ids == unigram.encode(text)
-            assert reference.encode(text, text).ids == unigram.encode(text, text)
-            ids = unigram.encode(text)
-            assert reference.decode(ids, skip_special_tokens=False) == unigram.decode(ids)
+            assert reference.encode(text).ids == ours.encode(text)
+            assert reference.encode(text, text).ids == ours.encode(text, text)
+            ids = ours.encode(text)
+            assert reference.decode(ids, skip_special_tokens=False) == ours.decode(ids)
 
 
 def test_bert_s_two_files_say_the_same(bert, tmp_path):
@@ -96,6 +103,49 @@ def test_gpt2_s_two_layouts_say_the_same(gpt2, tmp_path):
         gpt2.ours.token_id(token) for token in gpt2.ours._split("Thequickbrownfox ")
     ]
     assert BPE.load(tmp_path / "saved").encode(text) == gpt2.ours.encode(text)
+
+
+@pytest.mark.parametrize("scheme", [None, "always", "first", "never"])
+def test_llama_s_two_files_say_the_same(llama, tmp_path, scheme):
+    reference = llama_reference(llama.ours, scheme)
+    reference.save(str(tmp_path / "tokenizer.json"))
+    loaded = SentencePieceBPE.load(tmp_path)
+    assert loaded.merges == llama.ours.merges
+    for text in TEXTS:
+        assert loaded.encode(text, text) == reference.encode(text, text).ids
+    assert scheme or same(loaded, SentencePieceBPE.load(llama.folder))
+
+
+def test_words_may_be_cut_first_where_no_token_spans_two(captions, llama, tmp_path):
+    ours = SentencePieceBPE.train(captions[:100], 600, prepend="missing")
+    for tokenizer in (ours, llama.ours):
+        reference = llama_reference(tokenizer, "always")
+        reference.pre_tokenizer = pre_tokenizers.Metaspace(split=True)
+        reference.save(str(tmp_path / "tokenizer.json"))
+        if tokenizer is ours:
+            assert same(SentencePieceBPE.load(tmp_path), ours)
+            assert all(ours.encode(text) == reference.encode(text).ids for text in TEXTS)
+    with pytest.raises(ValueError, match="split=True, but a merge builds '▁▁'"):
+        SentencePieceBPE.load(tmp_path)
+
+
+def test_merges_that_are_cut_off_anywhere_do_not_load(tmp_path):
+    BPE.train(["the cat sat on the mat"], 265).save(tmp_path)
+    file = tmp_path / "merges.txt"
+    content = file.read_text(encoding="utf-8")
+    assert content.count("\n") == 9
+    for end in range(len(content) - 1):  # the last character is the end of the last line
+        file.write_text(content[:end], encoding="utf-8")
+        with pytest.raises(ValueError, match=r"merge"):
+            BPE.load(tmp_path)
+
+
+def test_a_model_of_sentencepiece_that_is_cut_off_anywhere_does_not_load(llama, tmp_path):
+    content = (llama.folder / "tokenizer.model").read_bytes()
+    for end in (0, 1, 9, len(content) // 2, *range(len(content) - 90, len(content) - 20, 13)):
+        (tmp_path / "tokenizer.model").write_bytes(content[:end])
+        with pytest.raises(ValueError, match="or cut off"):
+            SentencePieceBPE.load(tmp_path)
 
 
 def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glassbox.tokenization import files
-from glassbox.tokenization.checks import check_texts, check_training
+from glassbox.tokenization.checks import (
+    check_all_merges,
+    check_merges,
+    check_texts,
+    check_training,
+)
 from glassbox.tokenization.merges import bpe_word, learn_merges
 from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
 from glassbox.tokenization.tokenizer import Tokenizer
@@ -61,7 +66,7 @@ class BPE(Tokenizer):
         self.merges = [(left, right) for left, right in merges]
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self.add_prefix_space = add_prefix_space
-        self._check_merges()
+        self._check()
 
     @classmethod
     def train(
@@ -203,51 +208,51 @@ class BPE(Tokenizer):
         FileNotFoundError
             If a file is missing.
         ValueError
-            If one is cut off, or not what it should be.
+            If one is cut off, not what it should be, or the merges do not build every token of
+            several characters in the vocabulary.
         """
-        return cls(
+        tokenizer = cls(
             files.read_vocab_json(Path(vocabulary)),
             files.read_merges(Path(merges)),
             special_tokens=special_tokens,
             pad_token=pad_token,
             add_prefix_space=add_prefix_space,
         )
+        try:
+            check_all_merges(tokenizer.merges, tokenizer.vocabulary, tokenizer.special_tokens)
+        except ValueError as error:
+            raise ValueError(f"{merges}: {error}") from error
+        return tokenizer
 
     @classmethod
     def _from_tokenizer_json(cls, folder: Path, config: Mapping[str, object]) -> "BPE":
         parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "BPE")
-        parts.expect("model", dropout=None, byte_fallback=False, ignore_merges=False)
+        if parts.model.get("byte_fallback"):
+            raise ValueError(
+                f"{parts.name}: the model has byte_fallback=True, as LLaMA's; load it with "
+                "SentencePieceBPE.load"
+            )
+        parts.expect("model", dropout=None, ignore_merges=False)
         parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
         parts.expect("normalizer", type=None)
         parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
         parts.expect("post_processor", type=(None, "ByteLevel"))
-        merges = [m.split(" ") if isinstance(m, str) else m for m in parts.merges]
         return cls(
             parts.vocabulary,
-            [(left, right) for left, right in merges],
+            parts.merges,
             special_tokens=parts.special_tokens,
             pad_token=files.token_of(config, "pad_token"),
             add_prefix_space=bool(parts.pre_tokenizer.get("add_prefix_space", False)),
         )
 
-    def _check_merges(self) -> None:
+    def _check(self) -> None:
         if missing := [c for c in _TO_BYTE if c not in self.vocabulary]:
             raise ValueError(
                 f"the vocabulary lacks {len(missing)} of the 256 bytes, the first of them "
                 f"{missing[0]!r} (byte {_TO_BYTE[missing[0]]}): text with it would be lost. "
                 "Is this the vocabulary of a byte-level BPE?"
             )
-        if len(self.ranks) < len(self.merges):
-            twice = next(pair for pair, n in Counter(self.merges).items() if n > 1)
-            raise ValueError(f"the merge {twice} stands twice in the list of merges")
-        for rank, pair in enumerate(self.merges):
-            for token in (*pair, "".join(pair)):
-                if token not in self.vocabulary:
-                    raise ValueError(
-                        f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
-                        f"{len(self.vocabulary)} of the vocabulary: do the two files belong "
-                        "together?"
-                    )
+        check_merges(self.merges, self.vocabulary)
 
 
 def _show(word: str) -> str:

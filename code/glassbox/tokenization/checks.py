@@ -1,6 +1,7 @@
 """What the tokenizers refuse, and in which words (chapter 2)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -131,3 +132,47 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
         raise ValueError("the texts hold no word: there is nothing to learn a vocabulary from")
     if vocab_size < needed:
         raise ValueError(f"vocab_size={vocab_size} is too small: {what} alone are {needed} tokens")
+
+
+def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int]) -> None:
+    """Refuse a merge that is listed twice, and one whose tokens are not in the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        Naming the merge, and the token that is missing.
+    """
+    if len(set(merges)) < len(merges):
+        twice = next(pair for pair, n in Counter(merges).items() if n > 1)
+        raise ValueError(f"the merge {twice} is listed twice")
+    for rank, pair in enumerate(merges):
+        for token in (*pair, "".join(pair)):
+            if token not in vocabulary:
+                raise ValueError(
+                    f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
+                    f"{len(vocabulary)} of the vocabulary: do the two files belong together?"
+                )
+
+
+def check_all_merges(
+    merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int], special_tokens: Sequence[str]
+) -> None:
+    """Refuse merges that do not build every token of several characters, except special tokens.
+
+    A list of merges is a text file with one merge a line: cut off at any line, it is still a list
+    of merges. The vocabulary knows better, since each of its longer tokens was once a merge.
+
+    Raises
+    ------
+    ValueError
+        Naming both numbers and the first token that no merge builds.
+    """
+    longer = [token for token in vocabulary if len(token) > 1 and token not in special_tokens]
+    built = {"".join(pair) for pair in merges}
+    if missing := [token for token in longer if token not in built]:
+        raise ValueError(
+            f"the {len(merges)} merges build {len(longer) - len(missing)} of the {len(longer)} "
+            f"tokens of several characters in the vocabulary; no merge builds {missing[0]!r}. Is "
+            "the list of merges cut off? If it is complete, name the tokens that no merge builds "
+            "in special_tokens"
+        )

@@ -240,9 +240,21 @@ class TokenizerFile:
         return vocabulary | {token["content"]: token["id"] for token in self.added}
 
     @property
-    def merges(self) -> list[Any]:
-        """The merges of a BPE, those learned first in front."""
-        return self.model.get("merges") or []
+    def merges(self) -> list[tuple[str, str]]:
+        """The merges of a BPE, those learned first in front.
+
+        Raises
+        ------
+        ValueError
+            If one is not a pair.
+        """
+        merges = []
+        for number, merge in enumerate(self.model.get("merges") or []):
+            pair = merge.split(" ") if isinstance(merge, str) else merge
+            if len(pair) != 2:
+                raise ValueError(f"{self.name}: merge {number} is {merge!r}; expected two tokens")
+            merges.append((pair[0], pair[1]))
+        return merges
 
     @property
     def added(self) -> list[dict[str, Any]]:
@@ -266,6 +278,31 @@ class TokenizerFile:
                         "package finds special tokens exactly as they stand only"
                     )
         return tuple(token["content"] for token in self.added)
+
+    @property
+    def frame(self) -> tuple[str | None, str | None]:
+        """The special tokens before and after each text; ``None`` if there is none.
+
+        Raises
+        ------
+        ValueError
+            If there is more than one on a side, or the second text of a pair is framed in another
+            way than the first.
+        """
+        template = self.content.get("post_processor") or {"single": ["A"], "pair": ["A", "B"]}
+        single, pair = (
+            [next(iter(step.values()))["id"] if isinstance(step, dict) else step for step in steps]
+            for steps in (template["single"], template["pair"])
+        )
+        place = single.index("A")
+        second = [*single[:place], "B", *single[place + 1 :]]
+        if place > 1 or len(single) > place + 2 or pair != single + second:
+            raise ValueError(
+                f"{self.name}: the post_processor makes {' '.join(single)!r} of a text and "
+                f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
+                "each side of a text, and the same around the second"
+            )
+        return (single[0] if place else None), (single[-1] if len(single) > place + 1 else None)
 
     def expect(self, part: str, **options: Any) -> None:
         """Refuse a part with an option that this package does not implement.
@@ -310,6 +347,57 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     if (model.get("type") or guess or "WordPiece") != kind:
         raise ValueError(f"{file} holds a model of type {model.get('type')!r}; expected {kind!r}")
     return TokenizerFile(str(file), content)
+
+
+def tokenizer_json(
+    tokenizer: "Tokenizer", second_type: int = 0, **parts: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return what a ``tokenizer.json`` holds: the given parts, and those that all have.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        Special tokens, and those before and after each text, are its own.
+    second_type : int, optional
+        The token type of the second text of a pair.
+    **parts : mapping
+        ``model``, and what else there is of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
+    """
+    around = [token for token in (tokenizer.start, tokenizer.end) if token is not None]
+    ids = {token: tokenizer.vocabulary[token] for token in around}
+
+    def text(name: str, kind: int) -> list[dict[str, Any]]:
+        steps = [
+            tokenizer.start and {"SpecialToken": {"id": tokenizer.start, "type_id": kind}},
+            {"Sequence": {"id": name, "type_id": kind}},
+            tokenizer.end and {"SpecialToken": {"id": tokenizer.end, "type_id": kind}},
+        ]
+        return [step for step in steps if step]
+
+    template = {
+        "type": "TemplateProcessing",
+        "single": text("A", 0),
+        "pair": text("A", 0) + text("B", second_type),
+        "special_tokens": {
+            token: {"id": token, "ids": [number], "tokens": [token]}
+            for token, number in ids.items()
+        },
+    }
+    added = [
+        {"id": tokenizer.vocabulary[token], **added_token(token)}
+        for token in sorted(tokenizer.special_tokens, key=tokenizer.vocabulary.__getitem__)
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": parts.get("normalizer"),
+        "pre_tokenizer": parts.get("pre_tokenizer"),
+        "post_processor": template if around else None,
+        "decoder": parts.get("decoder"),
+        "model": parts["model"],
+    }
 
 
 def added_token(content: str) -> dict[str, Any]:

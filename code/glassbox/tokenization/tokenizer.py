@@ -173,7 +173,8 @@ class Tokenizer(ABC):
         pair : str, optional
             A second text that goes behind the first.
         add_special_tokens : bool, optional
-            Whether :attr:`start` and :attr:`end` go around: ``start text end pair end``.
+            Whether :attr:`start` and :attr:`end` go around: ``start text end pair end``. A
+            ``SentencePieceBPE`` puts them around each of the two texts.
 
         Returns
         -------

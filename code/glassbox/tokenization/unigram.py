@@ -244,10 +244,12 @@ class Unigram(Tokenizer):
                 f"{parts.name}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown "
                 "token, text with a new character could not be encoded"
             )
-        template = parts.content.get("post_processor") or {"single": []}
-        around = [
-            step["SpecialToken"]["id"] for step in template["single"] if "SpecialToken" in step
-        ]
+        start, end = parts.frame
+        if start is not None:
+            raise ValueError(
+                f"{parts.name}: the post_processor puts {start!r} in front of a text; a Unigram "
+                "puts nothing there"
+            )
         table = parts.normalizer.get("precompiled_charsmap")
         known = {token for token, _ in pieces}
         config = files.read_config(folder) or {"pad_token": PAD if PAD in known else None}
@@ -257,7 +259,7 @@ class Unigram(Tokenizer):
             special_tokens=parts.special_tokens,
             unknown_token=pieces[unknown][0],
             pad_token=files.token_of(config, "pad_token"),
-            end=around[-1] if around else None,
+            end=end,
             collapse=collapse,
             character_map=base64.b64decode(table) if table else None,
         )
@@ -271,32 +273,15 @@ class Unigram(Tokenizer):
         }
         steps = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]}
         table = self.character_map and base64.b64encode(self.character_map.table).decode()
-        text = [{"Sequence": {"id": name, "type_id": 0}} for name in "AB"]
-        if self.end is not None:
-            end = {"SpecialToken": {"id": self.end, "type_id": 0}}
-            entry = {"id": self.end, "ids": [self.vocabulary[self.end]], "tokens": [self.end]}
-            post_processor = {
-                "type": "TemplateProcessing",
-                "single": [text[0], end],
-                "pair": [text[0], end, text[1], end],
-                "special_tokens": {self.end: entry},
-            }
-        return {
-            "version": "1.0",
-            "truncation": None,
-            "padding": None,
-            "added_tokens": [
-                {"id": self.vocabulary[token], **files.added_token(token)}
-                for token in sorted(self.special_tokens, key=self.vocabulary.__getitem__)
-            ],
-            "normalizer": table and {"type": "Precompiled", "precompiled_charsmap": table},
-            "pre_tokenizer": steps if self.collapse else space,
-            "post_processor": post_processor if self.end is not None else None,
-            "decoder": space,
-            "model": {
+        return files.tokenizer_json(
+            self,
+            normalizer=table and {"type": "Precompiled", "precompiled_charsmap": table},
+            pre_tokenizer=steps if self.collapse else space,
+            decoder=space,
+            model={
                 "type": "Unigram",
                 "unk_id": self.vocabulary[self.unknown_token or UNKNOWN],
                 "vocab": [[token, self.pieces.scores[token]] for token in self.tokens],
                 "byte_fallback": False,
             },
-        }
+        )

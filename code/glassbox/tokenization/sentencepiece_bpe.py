@@ -1,0 +1,317 @@
+"""Byte-pair encoding of characters, the tokenizer of LLaMA and Mistral (chapter 2)."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from glassbox.tokenization import files
+from glassbox.tokenization.checks import check_merges, check_texts, check_training
+from glassbox.tokenization.marked_spaces import PREPEND, decoder, marks, read_prepend
+from glassbox.tokenization.merges import bpe_word, learn_merges
+from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
+from glassbox.tokenization.sentencepiece_model import TOKENIZER_MODEL, read_model
+from glassbox.tokenization.tokenizer import Tokenizer
+
+#: LLaMA's special tokens, in the order of its vocabulary.
+UNKNOWN, START, END = "<unk>", "<s>", "</s>"
+SPECIAL_TOKENS = (UNKNOWN, START, END)
+
+#: The token of each byte, for characters that are not in the vocabulary.
+BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
+_TO_BYTE = {token: byte for byte, token in enumerate(BYTE_TOKENS)}
+
+_WORD = re.compile(f"{METASPACE}*[^{METASPACE}]+|{METASPACE}+")
+_IN_FRONT_OF_SPACE = re.compile(f"[^{METASPACE}]{METASPACE}")
+
+
+class SentencePieceBPE(Tokenizer):
+    """Byte-pair encoding of characters, with bytes for the characters that are not known.
+
+    A space is a character like any other, written ``▁``. A character that is not in the vocabulary
+    becomes the tokens of its bytes, ``<0xE2> <0x98> <0x83>`` for a snowman, so that nothing is
+    unknown. :meth:`encode` puts ``start`` and ``end`` around each text, the second one of a pair
+    too.
+
+    Parameters
+    ----------
+    vocabulary : mapping of str to int
+        The id of each token: ``▁``, the 256 of :data:`BYTE_TOKENS`, characters, and what merges
+        build of them.
+    merges : sequence of tuple of str
+        The pairs, best first.
+    special_tokens : sequence of str, optional
+        Tokens of the vocabulary that are found in raw text as they are written.
+    unknown_token : str, optional
+        A token of the vocabulary that no text becomes; published files name one.
+    pad_token : str, optional
+        What fills short texts up in a batch; LLaMA has none.
+    start, end : str, optional
+        What :meth:`encode` puts around a text.
+    prepend : str, optional
+        When a text, or the part of it that follows a special token, gets a space in front, so that
+        its first word looks like the same word further on: ``"always"``, as LLaMA 1 and 2 have it;
+        ``"missing"``, unless there is a space; ``"first"``, as ``"missing"`` but only at the
+        beginning of the text, or ``"never"``.
+
+    Raises
+    ------
+    ValueError
+        If ``▁``, a byte or a token of a merge is not in the vocabulary, a merge is listed twice,
+        ``prepend`` is none of these, or as in :class:`Tokenizer`.
+
+    Notes
+    -----
+    Kudo and Richardson (2018), section 3; Touvron et al. (2023), section 2.1. Equal to the
+    reference library's ``BPE`` model with ``byte_fallback``. Chapter 2.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        merges: Sequence[tuple[str, str]],
+        *,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+        unknown_token: str | None = UNKNOWN,
+        pad_token: str | None = None,
+        start: str | None = START,
+        end: str | None = None,
+        prepend: str = "always",
+    ) -> None:
+        super().__init__(
+            vocabulary,
+            special_tokens,
+            unknown_token=unknown_token,
+            pad_token=pad_token,
+            start=start,
+            end=end,
+        )
+        if prepend not in PREPEND:
+            raise ValueError(f"prepend={prepend!r}: expected one of {PREPEND}")
+        if missing := [token for token in BYTE_TOKENS if token not in vocabulary]:
+            raise ValueError(
+                f"the vocabulary lacks {len(missing)} of the 256 byte tokens, the first of them "
+                f"{missing[0]!r}: characters outside the vocabulary would be lost. A byte-level "
+                "BPE, as GPT-2 has it, has no such tokens; its class is BPE"
+            )
+        if METASPACE not in vocabulary:
+            raise ValueError(
+                f"the vocabulary of {len(vocabulary)} tokens lacks {METASPACE!r} (U+2581), the "
+                "character of a space: is it the vocabulary of a SentencePiece BPE?"
+            )
+        self.merges = [(left, right) for left, right in merges]
+        check_merges(self.merges, self.vocabulary)
+        self._merged = ["".join(pair) for pair in self.merges]
+        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.prepend = prepend
+        # Where no token spans two words, text may be cut between words, which are remembered.
+        self._spans_words = any(map(_IN_FRONT_OF_SPACE.search, self._merged))
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        *,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+        min_frequency: int = 1,
+        **options: Any,
+    ) -> "SentencePieceBPE":
+        """Learn a vocabulary from texts: special tokens, 256 bytes, characters, then merges.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            What to learn from, and nothing else.
+        vocab_size : int
+            Number of tokens. It stays below if the texts have no more pairs to merge.
+        special_tokens : sequence of str, optional
+            The first tokens of the vocabulary.
+        min_frequency : int, optional
+            Pairs that are rarer are not merged.
+        **options
+            As for the class.
+
+        Returns
+        -------
+        SentencePieceBPE
+            A tokenizer with that vocabulary.
+
+        Raises
+        ------
+        ValueError
+            If ``vocab_size`` is too small for all characters, or the texts hold none.
+        TypeError
+            If a text is not a string, or ``texts`` is a single one.
+
+        Notes
+        -----
+        Sennrich, Haddow and Birch (2016), algorithm 1, as in :meth:`BPE.train`.
+        """
+        words: Counter[str] = Counter()
+        for text in check_texts(texts):
+            words.update(split_metaspace(text, collapse=False))
+        first = list(dict.fromkeys([*special_tokens, *BYTE_TOKENS, METASPACE]))
+        tokens = first + sorted({c for word in words for c in word}.difference(first))
+        check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
+        cut = {tuple(word): count for word, count in words.items()}
+        tokens, merges = learn_merges(cut, tokens, vocab_size, min_frequency=min_frequency)
+        vocabulary = {token: number for number, token in enumerate(tokens)}
+        return cls(vocabulary, merges, special_tokens=special_tokens, **options)
+
+    def _mark_spaces(self, text: str, *, at_start: bool) -> str:
+        text = text.replace(" ", METASPACE)
+        bare = text and not text.startswith(METASPACE)
+        wanted = {"always": text, "missing": bare, "first": bare and at_start, "never": False}
+        return METASPACE + text if wanted[self.prepend] else text
+
+    def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
+        for place, (section, special) in enumerate(super()._sections(text)):
+            marked = section if special else self._mark_spaces(section, at_start=place == 0)
+            yield marked, special
+
+    def _words(self, text: str) -> list[str]:
+        return [text] if self._spans_words else _WORD.findall(text)
+
+    def _split(self, word: str) -> list[str]:
+        symbols: list[str] = []
+        for character in word:
+            known = character in self.vocabulary
+            symbols += [character] if known else [BYTE_TOKENS[byte] for byte in character.encode()]
+        return bpe_word(symbols, self.ranks)
+
+    def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:
+        ids = super()._encode(text, None, framed)
+        if pair is not None:
+            ids += [(number, 1) for number, _ in super()._encode(pair, None, framed)]
+        return ids
+
+    def _join(self, tokens: list[str]) -> str:
+        text = ""
+        for is_bytes, run in groupby(tokens, key=_TO_BYTE.__contains__):
+            same = list(run)
+            text += _decode_bytes(same) if is_bytes else "".join(same).replace(METASPACE, " ")
+        return text if self.prepend == "never" else text.removeprefix(" ")
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``tokenizer.json`` and ``tokenizer_config.json``."""
+        folder = files.make_folder(folder)
+        normalizer, pre_tokenizer = marks(self.prepend)
+        content = files.tokenizer_json(
+            self,
+            second_type=1,
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            decoder=decoder(self.prepend),
+            model={
+                "type": "BPE",
+                "unk_token": self.unknown_token,
+                "fuse_unk": True,
+                "byte_fallback": True,
+                "vocab": self.vocabulary,
+                "merges": self.merges,
+            },
+        )
+        files.write_json(folder / files.TOKENIZER_JSON, content)
+        roles = {"unk_token": self.unknown_token, "bos_token": self.start, "eos_token": self.end}
+        config = roles | {"tokenizer_class": "PreTrainedTokenizerFast"}
+        files.write_config(folder, config, self)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "SentencePieceBPE":
+        """Read ``tokenizer.json``, or ``tokenizer.model`` where it is missing.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or the file is missing.
+        ValueError
+            If the file is cut off, or that of another kind of tokenizer.
+        """
+        folder = files.find_folder(folder, files.TOKENIZER_JSON, TOKENIZER_MODEL)
+        pad_token = files.token_of(files.read_config(folder), "pad_token")
+        if not (folder / files.TOKENIZER_JSON).is_file():
+            return cls.from_model(folder / TOKENIZER_MODEL, pad_token=pad_token)
+        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "BPE")
+        parts.expect("model", dropout=None, ignore_merges=False)
+        parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+        if not parts.model.get("byte_fallback"):
+            raise ValueError(
+                f"{parts.name}: the model has byte_fallback=False; this class implements True "
+                "only. A byte-level BPE, as GPT-2 has it, is loaded with BPE.load"
+            )
+        normalized = [token["content"] for token in parts.added if token.get("normalized")]
+        if normalized and parts.normalizer:
+            raise ValueError(
+                f"{parts.name}: the special token {normalized[0]!r} has normalized=True, so that "
+                "the reference library finds it in some places only; set it to false in the file, "
+                "and it is found wherever it is written"
+            )
+        parts.expect("post_processor", type=(None, "TemplateProcessing"))
+        start, end = parts.frame
+        tokenizer = cls(
+            parts.vocabulary,
+            parts.merges,
+            special_tokens=parts.special_tokens,
+            unknown_token=parts.model.get("unk_token"),
+            pad_token=pad_token,
+            start=start,
+            end=end,
+            prepend=read_prepend(parts),
+        )
+        inner = next((token for token in tokenizer._merged if METASPACE in token[1:]), None)
+        if inner and parts.pre_tokenizer and parts.pre_tokenizer.get("split", True):
+            raise ValueError(
+                f"{parts.name}: the pre_tokenizer has split=True, but a merge builds {inner!r}, "
+                "which spans two words; this package implements split=False only"
+            )
+        return tokenizer
+
+    @classmethod
+    def from_model(
+        cls, file: str | os.PathLike[str], *, pad_token: str | None = None
+    ) -> "SentencePieceBPE":
+        """Read a model of the library ``sentencepiece``, such as LLaMA's ``tokenizer.model``.
+
+        Its control tokens become special tokens, and ``<s>`` goes in front of a text.
+
+        Parameters
+        ----------
+        file : str or path
+            The file.
+        pad_token : str, optional
+            As for the class.
+
+        Returns
+        -------
+        SentencePieceBPE
+            A tokenizer with its pieces, and with merges in the order of their scores.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the file is missing.
+        ValueError
+            If it is cut off, or holds a model of another kind.
+        """
+        model = read_model(Path(file))
+        return cls(
+            {piece: number for number, piece in enumerate(model.pieces)},
+            model.merges,
+            special_tokens=model.special_tokens,
+            unknown_token=model.unknown_token,
+            pad_token=pad_token,
+            start=START if START in model.special_tokens else None,
+            prepend="always" if model.prepend else "never",
+        )
+
+
+def _decode_bytes(tokens: Iterable[str]) -> str:
+    raw = bytes(_TO_BYTE[token] for token in tokens)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:  # the reference gives up all bytes in a row, the good ones too
+        return "\ufffd" * len(raw)
