@@ -100,7 +100,7 @@ def in_folder(kind, **files):
 
 def model(kind: str, **parts) -> dict:
     """A tokenizer.json with changes."""
-    content = {
+    kinds: dict[str, dict[str, Any]] = {
         "WordPiece": {
             "normalizer": {"type": "BertNormalizer"},
             "pre_tokenizer": {"type": "BertPreTokenizer"},
@@ -120,7 +120,8 @@ def model(kind: str, **parts) -> dict:
             "pre_tokenizer": {"type": "Metaspace"},
             "model": {"type": "Unigram", "unk_id": 2, "vocab": PIECES},
         },
-    }[kind]
+    }
+    content = kinds[kind]
     parts["model"] = content["model"] | parts.get("model", {})
     return content | parts
 

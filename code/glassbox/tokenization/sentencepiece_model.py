@@ -46,7 +46,7 @@ def fields(message: bytes) -> Iterator[tuple[int, Any]]:
     ValueError
         If the message is cut off, or is none.
     """
-    place = 0
+    place, cut_off = 0, f"it ends within a field, after {len(message)} bytes"
 
     def number() -> int:
         nonlocal place
@@ -72,10 +72,10 @@ def fields(message: bytes) -> Iterator[tuple[int, Any]]:
             else:
                 raise ValueError(f"a field of kind {kind} at byte {place}")
             if place > len(message):
-                raise IndexError
+                raise ValueError(cut_off)
             yield field, value
     except (IndexError, struct.error) as error:
-        raise ValueError(f"it ends within a field, after {len(message)} bytes") from error
+        raise ValueError(cut_off) from error
 
 
 def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:

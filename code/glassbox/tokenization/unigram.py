@@ -272,10 +272,13 @@ class Unigram(Tokenizer):
             "split": True,
         }
         steps = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]}
-        table = self.character_map and base64.b64encode(self.character_map.table).decode()
+        normalizer = None
+        if self.character_map is not None:
+            table = base64.b64encode(self.character_map.table).decode()
+            normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
         return files.tokenizer_json(
             self,
-            normalizer=table and {"type": "Precompiled", "precompiled_charsmap": table},
+            normalizer=normalizer,
             pre_tokenizer=steps if self.collapse else space,
             decoder=space,
             model={
