@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +13,17 @@ from glassbox.exercises.exercise import slips
 
 SCORES = "scaled_dot_product.scores"
 ATTENTION = "scaled_dot_product.attention"
+#: An exercise for each kind of result: what is compared depends on that alone.
+KINDS = {
+    "a tensor": SCORES,
+    "a tensor and its gradients": "scaled_dot_product.softmax",
+    "a pair of tensors": ATTENTION,
+    "an integer": "encoder.parameters",
+    "a number": "decoder.alignment_error",
+    "a truth value": "self_attention.is_equivariant",
+    "a list": "tokens_and_embeddings.longest_match",
+    "a list and a number": "tokens_and_embeddings.best_cut",
+}
 SILLY = [
     None,
     True,
@@ -93,14 +105,14 @@ def said(name, answer):
 
 
 @pytest.mark.usefixtures("as_a_reader")
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("number", range(len(SILLY)))
 def test_silly_result_gets_a_verdict(name, number):
     said(name, lambda *arguments: SILLY[number])
 
 
 @pytest.mark.usefixtures("as_a_reader")
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("answer", [raises, recurses, yields, empties, dict, max, torch.add, sum])
 def test_silly_function_gets_a_verdict(name, answer):
     said(name, answer)
@@ -229,6 +241,15 @@ def test_addresses_do_not_show():
     assert "object at 0x...>" in said(SCORES, scores)
 
 
+def test_an_answer_that_exits_gets_a_verdict():
+    def scores(query, key):
+        sys.exit("good bye")
+
+    text = said(SCORES, scores)
+    assert "raised an error" in text
+    assert "SystemExit: good bye" in text
+
+
 def test_keyboard_interrupt_is_not_swallowed():
     def scores(query, key):
         raise KeyboardInterrupt
@@ -289,6 +310,12 @@ def test_check_leaves_the_random_numbers_alone():
 def test_check_works_without_gradients_and_on_another_default_device():
     with torch.no_grad(), torch.device("meta"):
         assert check(ATTENTION, attention).passed
+
+
+def test_two_mistakes_at_once_are_both_named():
+    text = said(SCORES, lambda query, key: key @ query.mT)
+    assert "You forgot to scale" in text
+    assert "Your rows belong to the keys" in text
 
 
 def test_slips_come_alone_and_in_twos():

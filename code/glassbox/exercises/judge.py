@@ -18,6 +18,9 @@ from torch import Tensor
 from glassbox.exercises.compare import difference, kind, resemblance
 from glassbox.exercises.exercise import EXERCISES, Case, Exercise
 
+#: What a reader's function may end in. Ctrl-C is not among it: it stops the check itself.
+FAILURES = (Exception, SystemExit)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -90,7 +93,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
         return fault
     try:
         got = answer(*given.values())
-    except Exception as error:
+    except FAILURES as error:
         return _raised(error, answer)
     for name, before in case.arguments.items():
         if not _untouched(before, given[name]):
@@ -103,7 +106,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
         return fault
     try:
         gradients = _gradients(answer, case)
-    except Exception as error:
+    except FAILURES as error:
         return _raised(error, answer) + " This was when gradients were asked for."
     if gradients is None:
         return (
@@ -142,7 +145,7 @@ def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]
 def _outcome(function: Callable[..., Any], case: Case) -> Any:
     try:
         return function(*case.arguments.values())
-    except Exception as error:
+    except FAILURES as error:
         return _message(error)
 
 
@@ -186,7 +189,7 @@ def _refusal(answer: Callable[..., Any], given: Mapping[str, Any]) -> str | None
     return None
 
 
-def _raised(error: Exception, answer: Callable[..., Any]) -> str:
+def _raised(error: BaseException, answer: Callable[..., Any]) -> str:
     code = getattr(answer, "__code__", None) or getattr(type(answer).__call__, "__code__", None)
     frames = [
         frame
@@ -198,7 +201,7 @@ def _raised(error: Exception, answer: Callable[..., Any]) -> str:
     return f"Your function raised an error{where}:{line}\n    {_message(error)}"
 
 
-def _message(error: Exception) -> str:
+def _message(error: BaseException) -> str:
     first_line = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
     return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same at every run
 
