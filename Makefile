@@ -17,8 +17,8 @@ book: env ## Build the website and say where it is
 test: env ## Check everything: style, types, package, every cell, site, browser
 	@$(BIN)/python -m tools.check
 
-unit: env ## The fast part of the tests: package and tools
-	@$(BIN)/python -m pytest tests -q -m "not browser" --ignore=tests/site $(ARGS)
+unit: env ## The fast part of the tests: package and tools, in about two minutes
+	@$(BIN)/python -m pytest tests -q -m "not browser and not slow" --ignore=tests/book --ignore=tests/site $(ARGS)
 
 portable: env ## Run every cell on imitated processors (PROCESSORS=old, or several)
 	@$(BIN)/python -m tools.check $(PROCESSORS)

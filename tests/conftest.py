@@ -192,6 +192,14 @@ def as_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
+@pytest.fixture
+def compiler(as_a_reader: None) -> None:
+    """Forget what was compiled before. The compiler cannot look into executed annotations."""
+    import torch
+
+    torch.compiler.reset()
+
+
 @pytest.fixture(scope="session")
 def data() -> Callable[[str], Path]:
     """Return a function that finds a data file by its name (`glassbox.data.find`).
@@ -217,8 +225,12 @@ def data() -> Callable[[str], Path]:
     return find_or_skip
 
 
+#: Fixtures that say of every test that uses them in which part of `make test` it belongs.
+MARKS = {"browser": "browser", "compiler": "slow"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a browser, so that `make unit` can leave it out."""
+    """Mark what needs a browser or a compiler, so that `make unit` can leave it out."""
     for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker("browser")
+        for name in MARKS.keys() & getattr(item, "fixturenames", ()):
+            item.add_marker(MARKS[name])

@@ -198,10 +198,8 @@ def test_strided_inputs_give_the_same():
     torch.testing.assert_close(out, expected)
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_inside_a_compiled_function_it_gives_the_same():
-    torch.compiler.reset()
-
     def attend(query, key, value):
         return blockwise_attention(query.sin(), key, value.exp(), causal=True, block_size=6)
 

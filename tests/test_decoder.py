@@ -193,12 +193,11 @@ def test_no_input_is_modified(decoder):
         assert torch.equal(tensor, kept)
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(
     ("kind", "looks"), [("the paper's", True), ("heads for each layer", False)]
 )
 def test_compiled_whole_it_gives_the_same_output_and_gradients(looks, kind):
-    torch.compiler.reset()
     decoder = Decoder(stack_of(kind), cross_attention=looks)
     randomize(decoder)
     x, memory = inputs_of(decoder)
@@ -211,7 +210,7 @@ def test_compiled_whole_it_gives_the_same_output_and_gradients(looks, kind):
         assert_near(gradients[name], gradient)
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("kind", ["the paper's", "heads for each layer"])
 def test_exported_with_free_lengths_it_gives_the_same(kind):
     decoder = Decoder(stack_of(kind)).eval()

@@ -192,10 +192,9 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
     torch.testing.assert_close(copy.deepcopy(encoder)(x), encoder(x))
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_compiled_whole_it_gives_the_same(backend):
-    torch.compiler.reset()
     encoder, x = small(norm_first=True, dropout=0.0), torch.randn(2, 5, 16)
     compiled = torch.compile(encoder, backend=backend, fullgraph=True)
     mask = causal_mask(5)
@@ -208,7 +207,7 @@ def test_compiled_whole_it_gives_the_same(backend):
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 def test_exported_with_a_free_length_it_gives_the_same():
     encoder = small().eval()
     length = torch.export.Dim("length", min=2, max=64)

@@ -194,15 +194,14 @@ def test_the_state_is_what_is_learned():
     assert not any(list(make().buffers()) for make in SCHEMES.values())
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_in_one_graph_it_answers_the_same(answers, device):
     x, positions = torch.randn(2, 5, 8, device=device), torch.arange(5, device=device)
-    torch.compiler.reset()
     compiled = torch.compile(answers, backend="aot_eager", fullgraph=True)
     assert_same(compiled(x, positions, positions), answers(x, positions, positions))
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 def test_exported_for_any_length_it_answers_the_same(answers, device):
     def inputs(length):
         x, positions = torch.randn(2, length, 8), torch.arange(length)

@@ -239,9 +239,8 @@ def test_threads_do_not_see_each_other_s_recordings(encoder, x):
     assert leaves_no_trace(encoder)
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_a_compiled_model_is_recorded_whole_and_stays_compiled(encoder, x):
-    torch.compiler.reset()
     expected = encoder(x)
     encoder.compile(backend="eager", fullgraph=True)
     for _ in range(2):
@@ -253,10 +252,9 @@ def test_a_compiled_model_is_recorded_whole_and_stays_compiled(encoder, x):
         assert leaves_no_trace(encoder)
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.filterwarnings("ignore:Using `torch.compile:UserWarning")  # says a hook runs twice
 def test_a_compiled_wrapper_is_recorded_under_the_model_s_own_names(encoder, x):
-    torch.compiler.reset()
     compiled = torch.compile(encoder, backend="eager")
     assert isinstance(compiled, nn.Module)
     compiled(x)

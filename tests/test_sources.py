@@ -4,8 +4,6 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 NAME = r"(?:de |van )?[A-ZŁ][\w'-]+"
 NAMED = re.compile(rf"({NAME})(?: et al\.|(?:, {NAME})* and {NAME})? \(((?:19|20)\d\d)\)")
@@ -24,15 +22,11 @@ def in_the_bibliography() -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        pytest.param(file, id=str(file.relative_to(ROOT / "code")))
-        for file in sorted((ROOT / "code/glassbox").rglob("*.py"))
-        if NAMED.search(file.read_text(encoding="utf-8"))
-    ],
-)
-def test_every_work_that_is_named_stands_in_the_bibliography(file: Path) -> None:
-    text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
-    named = {match.groups() for match in NAMED.finditer(text)}
-    assert named <= in_the_bibliography(), sorted(named - in_the_bibliography())
+def test_every_work_that_is_named_stands_in_the_bibliography() -> None:
+    named: dict[tuple[str, str], str] = {}
+    for file in sorted((ROOT / "code/glassbox").rglob("*.py")):
+        text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
+        named |= {(match[1], match[2]): file.name for match in NAMED.finditer(text)}
+    assert len(named) > 30
+    known = in_the_bibliography()
+    assert {work: file for work, file in named.items() if work not in known} == {}

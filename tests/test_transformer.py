@@ -582,7 +582,7 @@ def test_in_double_and_half_precision_it_computes_the_same(kind, device):
         assert (logits.double() - exact).norm() < tolerance * exact.norm()
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(
     ("kind", "backend"),
     [
@@ -593,7 +593,6 @@ def test_in_double_and_half_precision_it_computes_the_same(kind, device):
     ],
 )
 def test_compiled_whole_it_gives_the_same_logits_and_gradients(kind, backend):
-    torch.compiler.reset()
     model = make(kind, n_layers=1, n_decoder_layers=None)
     source, target = texts(model)
     masks = padding_mask(source, 0), padding_mask(target, 0)
@@ -605,7 +604,7 @@ def test_compiled_whole_it_gives_the_same_logits_and_gradients(kind, backend):
         assert_near(gradients[name], gradient)
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("kind", ["the paper's", "pre-norm, learned", "like T5", "like LLaMA"])
 def test_exported_with_free_lengths_it_gives_the_same(kind):
     model = make(kind, n_layers=1)

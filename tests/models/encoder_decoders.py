@@ -27,7 +27,6 @@ def close(actual: Any, expected: Any, atol: float = 1e-5) -> None:
 
 def assert_compiled_and_exported_it_gives_the_same(model: Transformer) -> None:
     """Compile the whole model, and export it, with a mask."""
-    torch.compiler.reset()
     ids = torch.randint(1, VOCAB, (2, 5))
     inputs = (ids, ids[:, :4], padding_mask(ids, PAD), None)
     expected = spread(model)(*inputs)

@@ -171,9 +171,8 @@ def test_positions_are_counted_where_the_ids_are():
     assert [tensor.device.type for tensor in positions] == ["meta"]
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_and_exported_it_gives_the_same():
-    torch.compiler.reset()
     bert, ids = Bert(BertConfig(**SIZES)).eval(), some_ids(2, 5)
     mask, expected = padding_mask(ids, pad_id=0), bert(ids)
     compiled = torch.compile(bert, backend="aot_eager", fullgraph=True)

@@ -162,9 +162,8 @@ def test_dropout_before_a_classifier_is_its_own_or_the_encoder_s(head, given, ex
     assert abs((seen[0] == 0).float().mean().item() - expected) < 0.1
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_and_exported_it_gives_the_same():
-    torch.compiler.reset()
     ids = torch.randint(1, 50, (2, 5))
     mask = padding_mask(ids, 0)
     for head in HEADS:

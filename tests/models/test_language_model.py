@@ -263,9 +263,8 @@ def test_a_model_without_memory_gives_shapes(make):
     assert model(ids).device.type == "meta"
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_whole_it_gives_the_same_with_the_same_gradients(make):
-    torch.compiler.reset()
     model, ids = make(dropout=0.0), some_ids(2, 6)
     ids[1, :3] = PAD
     mask, positions = padding_mask(ids, PAD), torch.tensor([[0, 1, 2, 3, 4, 5], [0, 0, 0, 0, 1, 2]])
@@ -277,7 +276,7 @@ def test_compiled_whole_it_gives_the_same_with_the_same_gradients(make):
         torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.usefixtures("compiler")
 def test_exported_with_a_free_length_it_gives_the_same(make):
     model, length = make(), torch.export.Dim("length", min=2, max=12)
     program = torch.export.export(model, (some_ids(2, 6),), dynamic_shapes=({1: length},))

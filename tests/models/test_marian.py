@@ -105,7 +105,7 @@ def test_embeddings_are_scaled_by_the_root_of_the_width():
         torch.testing.assert_close(row, model.source_embedding.weight[7] * factor)
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_and_exported_it_gives_the_same():
     assert_compiled_and_exported_it_gives_the_same(TestMarian.make())
 

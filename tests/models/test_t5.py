@@ -169,7 +169,7 @@ def test_scores_are_of_size_one_before_any_training():
     assert 0.8 < (look.query @ look.key.mT).std() < 1.2
 
 
-@pytest.mark.usefixtures("as_a_reader")  # the compiler cannot look into executed annotations
+@pytest.mark.usefixtures("compiler")
 def test_compiled_and_exported_it_gives_the_same():
     assert_compiled_and_exported_it_gives_the_same(TestT5.make())
 

@@ -24,7 +24,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         [sys.executable, "-W", "error", "-m", "tests.training.kills", str(folder)],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         check=True,
-        timeout=240,
+        timeout=900,
     )
     seen: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return seen
