@@ -1,7 +1,15 @@
 """The Glass-Box Transformer: every part of the architecture in plain PyTorch, open to look into.
 
 The modules follow the chapters of the book, and imports only ever point up this list:
-attention and masks, layers, transformer, models, record, viz.
+
+- helpers: checks, files, modes, data, viz, quiz
+- tokens: tokenization
+- attention: masks, attention, self_attention, blockwise
+- heads: positional, cache, multi_head_attention, record, ablation
+- layers: normalization, few_rows, feed_forward, dropout, config, layers, one_token, stacks
+- models: weights, pretrained, transformer, generation, translation, models, character_model
+- learning: training, evaluation
+- the reader: widgets, exercises, cli
 """
 
 from importlib import import_module

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,15 @@ from glassbox import causal_mask
 #: Largest difference allowed, relative to the largest number expected where that is more than 1.
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
 HALF = (torch.bfloat16, torch.float16)
+
+#: Options of a layer in five ways, in which any two options meet in all four combinations.
+WAYS: list[dict[str, Any]] = [
+    {"norm_first": False, "activation": "relu", "bias": False, "train": False},
+    {"norm_first": False, "activation": "gelu", "bias": True, "train": True},
+    {"norm_first": True, "activation": "relu", "bias": True, "train": True},
+    {"norm_first": True, "activation": "gelu", "bias": False, "train": True},
+    {"norm_first": True, "activation": "gelu", "bias": True, "train": False},
+]
 
 NAMES = {  # the reference's, ours
     "self_attn": "self_attention",

@@ -15,6 +15,7 @@ from glassbox.stacks import Decoder
 from tests.parity.pytorch_modules import (
     HALF,
     MASKS,
+    WAYS,
     assert_as_exact_as,
     assert_same,
     assert_same_gradients,
@@ -88,23 +89,19 @@ def compare(ours, reference, shape, mask, memory_mask, recorded=False):
     assert_same_gradients(ours, reference, out, expected, [x, memory], theirs)
 
 
-@NORMS
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
-def test_a_layer_and_its_gradients_equal_pytorch_s(
-    norm_first, activation, bias, kind, train, device
-):
-    config = StackConfig(16, 4, 1, 40, 0.0, activation, norm_first, norm_eps=1e-3, bias=bias)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def test_a_layer_and_its_gradients_equal_pytorch_s(way, kind, device):
+    train = way["train"]
+    options = {name: way[name] for name in ("norm_first", "activation", "bias")}
+    config = StackConfig(16, 4, 1, 40, dropout=0.0, norm_eps=1e-3, **options)
     ours, reference = (module.train(train) for module in layers(config, device=device))
     masks = MASKS[kind](3, 4, 5, 5), MASKS[kind](3, 4, 5, 7)
     compare(ours, reference, (3, 5, 7, 4), *masks, recorded=train)
 
 
 @NORMS
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("memory_kind", ["none", "padding", "per head", "fully masked rows"])
+@pytest.mark.parametrize(("kind", "memory_kind"), zip(KINDS, KINDS[::-1], strict=True))
 def test_a_decoder_and_its_gradients_equal_pytorch_s(norm_first, kind, memory_kind, device):
     config = StackConfig(16, 2, 3, 24, dropout=0.0, norm_first=norm_first)
     ours, reference = stacks(config, device=device)

@@ -15,6 +15,7 @@ from glassbox.stacks import Encoder
 from tests.parity.pytorch_modules import (
     HALF,
     MASKS,
+    WAYS,
     assert_as_exact_as,
     assert_same,
     assert_same_gradients,
@@ -83,15 +84,12 @@ def compare(ours, reference, shape, mask, recorded=False):
     assert_same_gradients(ours, reference, out, expected, [x], [theirs])
 
 
-@NORMS
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 @pytest.mark.parametrize("kind", MASKS)
-@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
-def test_a_layer_and_its_gradients_equal_pytorch_s(
-    norm_first, activation, bias, kind, train, device
-):
-    config = StackConfig(16, 4, 1, 40, 0.0, activation, norm_first, norm_eps=1e-3, bias=bias)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+def test_a_layer_and_its_gradients_equal_pytorch_s(way, kind, device):
+    train = way["train"]
+    options = {name: way[name] for name in ("norm_first", "activation", "bias")}
+    config = StackConfig(16, 4, 1, 40, dropout=0.0, norm_eps=1e-3, **options)
     ours, reference = (module.train(train) for module in layers(config, device=device))
     compare(ours, reference, (3, 5, 16, 4), MASKS[kind](3, 4, 5, 5), recorded=train)
 
