@@ -10,6 +10,8 @@ from glassbox import padding_mask, record
 from glassbox.cache import Cache, KeyValueCache, LayerCache
 from tests.machines import KINDS, assert_near, make, texts
 
+pytestmark = pytest.mark.usefixtures("as_a_reader")  # thousands of calls
+
 
 def keys_and_values(batch=2, kv_heads=3, new=4, d_k=5, d_v=6, device="cpu"):
     key, value = torch.randn(batch, kv_heads, new, d_k), torch.randn(batch, kv_heads, new, d_v)

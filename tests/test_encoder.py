@@ -163,6 +163,8 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("as_a_reader")  # hundreds of calls
 @NORMS
 def test_one_batch_can_be_learned_by_heart(norm_first, device, one_thread):
     torch.manual_seed(1)

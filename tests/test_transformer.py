@@ -511,6 +511,8 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("as_a_reader")  # hundreds of calls
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("kind", ["the paper's", "like LLaMA"])
 def test_one_batch_can_be_learned_by_heart_and_written_down_again(kind, device):

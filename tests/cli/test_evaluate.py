@@ -24,6 +24,8 @@ from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 from tests.translation import toy
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 TATOEBA = "tatoeba_eng_fra/fra-eng.zip"
 CAPTIONS = [
     ("Zwei Hunde spielen.", "Two dogs play."),

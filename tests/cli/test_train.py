@@ -19,6 +19,8 @@ from glassbox.training.tasks import TASKS
 from tests.cli.conftest import Command
 from tests.training.toy import Interrupted, Toy, ToyConfig, spoil
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 [toy]
 

@@ -13,6 +13,8 @@ from glassbox.translation import Alternative, Translator
 from tests.cli.conftest import started
 from tests.translation import toy
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 HERE = {"I see a dog.": "Je vois un chien.", "Tu connais l'arbre.": "You know the tree."}
 ACCENTS = ("Nous aimons un éléphant vert.", "We love a green elephant.")
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from hashlib import sha256
 
 import pytest
 
@@ -21,14 +22,19 @@ def test_no_sentence_of_either_language_is_there_twice():
 
 
 def test_the_same_sentences_on_every_machine():
-    assert phrases("train")[0][:2] == EXPECTED
-    assert phrases("train") == phrases("train")
+    lines = [
+        f"{split}: {phrase.english} = {phrase.french} {sorted(phrase.links)}"
+        for split in SIZES
+        for phrase in phrases(split)
+    ]
+    assert lines[0].startswith(FIRST)
+    assert sha256("\n".join(lines).encode()).hexdigest() == DIGEST
 
 
-EXPECTED = (
-    "our green cows do not find our queen.",
-    "nos vaches vertes ne trouvent pas notre reine.",
+FIRST = (
+    "train: our green cows do not find our queen. = nos vaches vertes ne trouvent pas notre reine."
 )
+DIGEST = "a150a619cc5ffebe53a4a4148d6389d1895c3849a27feb5d3c85763b49eb2e18"
 
 
 def test_every_word_of_the_other_parts_occurs_in_training():

@@ -11,6 +11,8 @@ import transformers
 from glassbox.evaluation import Likelihood, estimate_loss, evaluate_language_model
 from glassbox.models import GPT2, Llama, LlamaConfig
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 SIZES = {"vocab_size": 11, "d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32, "max_len": 8}
 
 

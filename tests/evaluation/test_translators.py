@@ -11,6 +11,8 @@ from glassbox.evaluation import evaluate_translator
 from glassbox.translation import TranslationTokenizer, Translator
 from tests.translation import toy
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 
 @torch.no_grad()
 def one_by_one(translator, sources, targets, to):

@@ -5,6 +5,8 @@ import pytest
 from glassbox.exercises import EXERCISES, check
 from glassbox.exercises.compare import difference
 
+pytestmark = pytest.mark.slow
+
 #: Those of two others together are left out: `test_check.py` shows that both are named.
 MISTAKES = [
     pytest.param(name, sentence, id=f"{name.partition('.')[2]}-{number}")

@@ -10,6 +10,8 @@ from glassbox.generation import contrastive_scores, contrastive_search, generate
 from tests.generation.conftest import EOS
 from tests.generation.stub import TableModel
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 
 def by_the_formula(pair, row, n_tokens, k, alpha):
     """Su et al. (2022), equation 5, from the reference's model and its hidden states."""

@@ -11,6 +11,8 @@ from glassbox.generation import GenerationConfig, RunningBatch, beam_search, gen
 from tests.generation.conftest import EOS, PAD
 from tests.generation.stub import TableModel
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 ENDS = (EOS, 4, 29, 7)
 
 

@@ -6,6 +6,8 @@ import torch
 from glassbox.generation import GenerationConfig, RunningBatch, beam_search, generate, process
 from tests.generation.conftest import EOS, PAD
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 ENDS = (EOS, 4, 29, 7)  # some of them come soon
 MOST = tuple(range(30))  # nearly every way to go on is an end
 #: Our options, and the reference library's names for them.

@@ -7,6 +7,8 @@ from glassbox.generation import accept, generate, speculative
 from tests.generation.conftest import EOS
 from tests.generation.stub import TableModel
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 P = torch.tensor([0.5, 0.3, 0.15, 0.05, 0.0])
 Q = torch.tensor([0.1, 0.2, 0.3, 0.0, 0.4])
 

@@ -186,6 +186,8 @@ class EncoderDecoderProperties:
         assert model(one, one).shape == (1, 1, VOCAB)
         assert model(one.int(), one.int()).isfinite().all()
 
+    @pytest.mark.slow
+    @pytest.mark.usefixtures("as_a_reader")  # hundreds of calls
     def test_one_batch_can_be_learned_by_heart(self, source, target, device):
         model = self.make(dropout=0.0).to(device)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)

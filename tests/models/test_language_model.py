@@ -242,6 +242,8 @@ def test_dropout_is_for_training_alone(make, device):
     assert not torch.isclose(model.train()(ids), model(ids)).all(dim=-1).any()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("as_a_reader")  # hundreds of calls
 def test_one_batch_can_be_learned_by_heart(make, device):
     model, ids = make().to(device).eval(), some_ids(4, 9, device=device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)

@@ -18,6 +18,8 @@ from glassbox.models import (
     find_weights,
 )
 
+pytestmark = pytest.mark.slow
+
 HEADS: list[Any] = [BertForMaskedLM, BertForSequenceClassification, BertForTokenClassification]
 SMALL: dict[str, Any] = {
     "hidden_size": 32,

@@ -21,6 +21,8 @@ from transformers import (
 from glassbox import padding_mask, record
 from glassbox.models import Bert
 
+pytestmark = pytest.mark.slow
+
 SHAPES: dict[str, dict[str, Any]] = {
     "one head": {"hidden_size": 8, "num_attention_heads": 1, "num_hidden_layers": 1},
     "one wide head": {"hidden_size": 96, "num_attention_heads": 1, "num_hidden_layers": 2},

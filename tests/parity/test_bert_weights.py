@@ -8,6 +8,8 @@ from torch import Tensor
 
 from glassbox import padding_mask, record
 
+pytestmark = pytest.mark.slow
+
 
 def arguments(texts, device="cpu"):
     """The texts as our model takes them: ids, mask, token types."""

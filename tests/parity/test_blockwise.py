@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from glassbox import causal_mask, scaled_dot_product_attention
 from glassbox.blockwise import blockwise_attention
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 4e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
 sizes = st.integers(1, 9)
 
@@ -80,7 +82,7 @@ def test_context_and_gradients_equal_pytorch_s(inputs, dtype, device):
     assert_same_derivatives(ours, theirs, context, expected, TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("block_size", [1, 3, 16, 37, 1000])
+@pytest.mark.parametrize("block_size", [4, 16, 1000])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("kind", ["none", "of keys", "of queries", "of pairs", "of heads"])
 def test_context_and_gradients_equal_the_plain_formula_s(block_size, causal, kind, device):

@@ -24,6 +24,8 @@ from tests.parity.pytorch_modules import (
     randomize,
 )
 
+pytestmark = pytest.mark.slow
+
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 KINDS = [kind for kind in MASKS if kind != "causal"]  # causal it is in any case
 
@@ -101,7 +103,7 @@ def test_a_layer_and_its_gradients_equal_pytorch_s(way, kind, device):
 
 
 @NORMS
-@pytest.mark.parametrize(("kind", "memory_kind"), zip(KINDS, KINDS[::-1], strict=True))
+@pytest.mark.parametrize(("kind", "memory_kind"), list(zip(KINDS, KINDS[::-1], strict=True)))
 def test_a_decoder_and_its_gradients_equal_pytorch_s(norm_first, kind, memory_kind, device):
     config = StackConfig(16, 2, 3, 24, dropout=0.0, norm_first=norm_first)
     ours, reference = stacks(config, device=device)

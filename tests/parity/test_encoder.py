@@ -24,6 +24,8 @@ from tests.parity.pytorch_modules import (
     randomize,
 )
 
+pytestmark = pytest.mark.slow
+
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 

@@ -25,6 +25,8 @@ from tests.parity.language_models import (
     some_texts,
 )
 
+pytestmark = pytest.mark.slow
+
 SMALL: dict[str, Any] = {
     "n_embd": 32,
     "n_head": 4,

@@ -26,6 +26,8 @@ from tests.parity.language_models import (
     some_texts,
 )
 
+pytestmark = pytest.mark.slow
+
 SMALL: dict[str, Any] = {
     "hidden_size": 32,
     "num_attention_heads": 4,

@@ -18,6 +18,8 @@ from tests.parity.encoder_decoders import (
     some_texts,
 )
 
+pytestmark = pytest.mark.slow
+
 SMALL: dict[str, Any] = {
     "vocab_size": 60,
     "d_model": 24,

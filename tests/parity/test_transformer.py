@@ -22,6 +22,8 @@ from tests.parity.pytorch_modules import (
     translate,
 )
 
+pytestmark = pytest.mark.slow
+
 SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "dropout": 0.0}
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 VOCABULARIES = pytest.mark.parametrize(

@@ -30,6 +30,8 @@ from tests.tokenization.conftest import (
     pieces_of,
 )
 
+pytestmark = pytest.mark.slow
+
 # Mostly what people write, often what nobody does.
 TEXTS = st.text(
     st.one_of(

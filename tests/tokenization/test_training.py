@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-import time
 from collections import Counter
 from itertools import pairwise
 
@@ -26,6 +25,8 @@ from glassbox.tokenization import (
 )
 from glassbox.tokenization.unigram_training import expected_counts, new_scores, prune, seed_pieces
 from tests.tokenization.conftest import pieces_of
+
+pytestmark = pytest.mark.slow
 
 SPECIAL = ["<pad>", "</s>", "<unk>"]
 
@@ -133,15 +134,6 @@ def test_rare_pairs_are_not_merged():
     assert "aaab" in tokens
     assert not {"xy", "xyz", "##yz"} & tokens
     assert "xyz" in WordPiece.train(texts, 100).tokens
-
-
-@pytest.mark.usefixtures("as_a_reader")
-def test_eight_thousand_merges_are_learned_in_seconds(data):
-    lines = gzip.decompress(data("multi30k/train.en.gz").read_bytes()).decode().split("\n")
-    begin = time.process_time()
-    tokenizer = BPE.train(lines, 8_257)
-    assert time.process_time() - begin < 20
-    assert len(tokenizer.merges) == 8_000
 
 
 def reference_pieces(texts, vocab_size) -> dict[str, float]:

@@ -35,6 +35,8 @@ from tests.training.several import (
     train_here,
 )
 
+pytestmark = pytest.mark.slow
+
 ALONE = Processes(0, 1, torch.device("cpu"))
 DEVICES = ["cpu", "cuda"] if torch.cuda.device_count() > 1 else ["cpu"]
 SHARDING = ["none", "full"]

@@ -47,6 +47,8 @@ from tests.training.toy import (
     weights,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def double() -> Iterator[None]:

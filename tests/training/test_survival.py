@@ -11,6 +11,8 @@ import pytest
 
 from glassbox.training import read_metrics
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 STEPS = 60
 

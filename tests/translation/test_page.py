@@ -12,6 +12,8 @@ from glassbox.translation import Alternative, page
 from glassbox.translation.page import attention_page, cross_attention
 from tests.translation import toy
 
+pytestmark = pytest.mark.slow
+
 TEXT, TO = "We love the old house.", "fr"
 
 

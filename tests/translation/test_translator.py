@@ -16,6 +16,8 @@ from glassbox.translation import Alternative, TranslationTokenizer, Translator
 from glassbox.translation import translator as module
 from tests.translation import toy
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
+
 LONG = "We love the old house and the tree."
 
 
