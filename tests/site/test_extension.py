@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from bs4 import BeautifulSoup
@@ -16,7 +18,7 @@ from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
 from glassbox_site.numbers import chapter_number
 from glassbox_site.slim import keep_rules
-from glassbox_site.versions import pins
+from glassbox_site.versions import substitute
 from tests.site.conftest import ROOT
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -49,12 +51,22 @@ def test_query_key_and_value_have_their_colours_in_a_formula():
     ]
 
 
-def test_function_stands_off_what_it_is_applied_to_unless_that_has_parentheses():
-    beside = to_mathml(r"\sin a \sin b")
-    assert beside.count('rspace="0.1667em"') == 2
-    assert beside.count("<mspace") == 1
-    for latex in (r"\sin(a)", r"\exp\left(a\right)"):
-        assert "rspace" not in to_mathml(latex)
+GAPS = """() => [...document.querySelectorAll("mi")].slice(1).map((letter, i) => {
+  const before = document.querySelectorAll("mi")[i];
+  return (letter.getBoundingClientRect().left - before.getBoundingClientRect().right) / 100;
+})"""
+
+
+def test_function_stands_off_what_it_is_applied_to_unless_that_has_parentheses(visit):
+    page = visit().page
+
+    def gaps(latex: str) -> list[float]:
+        """The space from each name to the next, in widths of an m."""
+        page.set_content(f'<p style="font-size: 100px">{to_mathml(latex)}</p>')
+        return page.evaluate(GAPS)
+
+    assert gaps(r"\sin a \sin b") == pytest.approx([1 / 6] * 3, abs=0.03)
+    assert gaps(r"\sin(a)") == pytest.approx(gaps(r"f(a)"), abs=0.03)
 
 
 def test_fences_of_a_pair_are_of_one_size():
@@ -142,10 +154,17 @@ def test_style_sheet_with_an_open_brace_is_refused():
         keep_rules(".a{b:c", {"a"})
 
 
-def test_versions_are_those_of_the_requirements():
-    found = pins((ROOT / "requirements.txt").read_text(encoding="utf-8"))
-    assert found["torch"].startswith("2.")
-    assert {"jupyter-book", "ziamath", "transformers"} <= found.keys()
+def test_a_page_can_name_every_pinned_version(tmp_path):
+    (tmp_path / "requirements.txt").write_text(
+        "# torch==1\ntorch==2.13.0  # the tensors\njupyter-book==1.0.4\nnumpy>=2\n"
+    )
+    config: Any = SimpleNamespace(myst_substitutions={"kept": "as it was"})
+    substitute(cast(Any, SimpleNamespace(srcdir=tmp_path)), config)
+    assert config.myst_substitutions == {
+        "kept": "as it was",
+        "version_torch": "2.13.0",
+        "version_jupyter_book": "1.0.4",
+    }
 
 
 @pytest.mark.parametrize(
