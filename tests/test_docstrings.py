@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,10 @@ TAUGHT = (
     *("multi_head_attention", "normalization", "positional", "record", "tokenization"),
     "transformer",
 )
-SOURCE = re.compile(r"\(\d{4}\)|\bChapter \d+")
+SOURCE = re.compile(r"\(\d{4}[a-z]?\)|\bChapter \d+")
+#: The numbers in "chapter 7", "Chapters 4, 7 and 11" and "chapters 3 to 5".
+NUMBERS = re.compile(r"\b[Cc]hapters? (\d+(?:(?:,| and|, and| to) \d+)*)")
+ROOT = Path(__file__).parents[1]
 TOLD = re.compile(rf"\bchapters? \d+|{SOURCE.pattern}")
 
 
@@ -204,6 +208,19 @@ def silent(module: str) -> list[str]:
     helps = [thing for thing in found if thing.__name__ not in names]
     excused = holds + helps if told else []
     return [f"{module}.{x.__name__}" for x in found if not has_source(x) and x not in excused]
+
+
+def test_every_chapter_that_is_named_is_in_the_book():
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    there = {int(number) for number in re.findall(r"chapters/(\d\d)_", contents)}
+    named = {
+        (int(number), file.name)
+        for file in (ROOT / "code").rglob("*.py")
+        for numbers in NUMBERS.findall(re.sub(r"\s+", " ", file.read_text(encoding="utf-8")))
+        for number in re.findall(r"\d+", numbers)
+    }
+    assert len(named) > 50
+    assert sorted((number, file) for number, file in named if number not in there) == []
 
 
 def has_source(thing: Any) -> bool:

@@ -218,7 +218,7 @@ def test_an_attention_by_itself_has_the_empty_name(x, device):
 
 
 def test_threads_do_not_see_each_other_s_recordings(encoder, x):
-    tapes, both_look = {}, threading.Barrier(2, timeout=20)
+    tapes, both_look = {}, threading.Barrier(2, timeout=120)
 
     def look(name, inputs):
         with record(encoder) as tape:

@@ -67,7 +67,7 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path, **locale, **buffered},
     ) as process:
-        patience = threading.Timer(90, process.kill)  # an answer that never comes is none
+        patience = threading.Timer(300, process.kill)  # an answer that never comes is none
         patience.start()
         try:
             yield process

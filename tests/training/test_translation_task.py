@@ -239,11 +239,12 @@ def test_pairs_that_cannot_be_learned_from_are_named(
         TranslationTask(replace(CONFIG, **{"corpus": "pairs", "pairs": str(file), **changes}))
 
 
+@pytest.mark.usefixtures("as_a_reader")
 def test_phrases_need_no_file_and_make_a_whole_task():
     config = TranslationConfig(
         corpus="phrases",
         directions=(("en", "fr"),),
-        vocab_size=2000,
+        vocab_size=300,
         tokens=640,
         model=CONFIG.model,
     )
