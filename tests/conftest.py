@@ -144,6 +144,7 @@ def pages_of(browser: Browser) -> Iterator[Open]:
                 "reduced_motion": "reduce",
             }
             window = browser.new_context(**(options | context))
+            window.set_default_timeout(120_000)  # milliseconds: a busy machine is slow
             stack.callback(window.close)
             seen = Visit(window.new_page())
 

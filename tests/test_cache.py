@@ -265,7 +265,7 @@ WRONG = {
 }
 
 
-@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("model", ["the paper's", "like LLaMA"], indirect=True)
 @pytest.mark.parametrize(
     ("read_before", "what"),
     [(n, what) for n in (0, 2) for what in WRONG if (n, what) != (0, "a shorter memory")],

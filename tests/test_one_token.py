@@ -64,8 +64,7 @@ def calls(monkeypatch):
 
 @WAYS
 @CROSS
-@pytest.mark.parametrize("masked", [False, True], ids=["open", "masked"])
-@pytest.mark.parametrize("biased", [False, True], ids=["plain", "biased"])
+@pytest.mark.parametrize(("masked", "biased"), [(False, False), (True, True)], ids=str)
 def test_the_short_way_gives_what_the_layers_give(
     kind, cross_attention, masked, biased, calls, device
 ):

@@ -61,6 +61,7 @@ def test_only_the_command_that_is_asked_for_is_imported(glassbox, command):
     assert imported == ["glassbox.cli.bench"] * 2
 
 
+@pytest.mark.slow
 def test_commands_describe_themselves_without_what_they_compute_with():
     """Help is there at once, so neither models nor libraries of measures are read for it."""
     code = (

@@ -51,6 +51,7 @@ SPLITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("split", "size", "digest"), [(k, *v) for k, v in SPLITS.items()])
 def test_the_splits_of_tatoeba_are_the_same_everywhere(splits, split, size, digest):
     assert len(splits[split]) == size
@@ -58,6 +59,7 @@ def test_the_splits_of_tatoeba_are_the_same_everywhere(splits, split, size, dige
     assert sha256(text.encode()).hexdigest() == digest
 
 
+@pytest.mark.slow
 def test_the_splits_together_are_the_published_pairs(splits, published):
     assert len(published) == 142_787
     together = [pair for split in splits.values() for pair in split]
@@ -65,6 +67,7 @@ def test_the_splits_together_are_the_published_pairs(splits, published):
     assert len(together) == len({*published}) == 142_612
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), [*combinations(SPLITS, 2)])
 def test_no_sentence_is_in_two_splits_of_tatoeba(splits, one, other):
     """Told from the text anew: in lower case, without what ends a sentence."""
@@ -75,6 +78,7 @@ def test_no_sentence_is_in_two_splits_of_tatoeba(splits, one, other):
     assert sentences(one).isdisjoint(sentences(other))
 
 
+@pytest.mark.slow
 def test_the_splits_are_alike_as_the_docstring_says(splits, published):
     english = {
         split: sum(len(pair[0].split()) for pair in pairs) / len(pairs)
@@ -93,6 +97,7 @@ def test_the_splits_are_alike_as_the_docstring_says(splits, published):
     assert all(number in str(tatoeba.__doc__) for number in numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backwards", [False, True], ids=["from English", "from French"])
 def test_every_translation_of_a_sentence_is_among_its_references(splits, published, backwards):
     step = -1 if backwards else 1

@@ -75,6 +75,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_refreshing_twice_in_an_empty_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.ipynb"
     write(notebook("import os", "print(os.environ['GLASSBOX_VIEW_SCRIPTS'], os.listdir())"), path)
@@ -85,6 +86,7 @@ def test_refreshing_twice_in_an_empty_folder_gives_the_same_bytes(tmp_path: Path
     assert path.read_bytes() == once
 
 
+@pytest.mark.slow
 def test_a_failing_cell_leaves_the_chapter_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.ipynb"
     write(notebook("x = 1", "1 / 0"), path)
