@@ -43,6 +43,8 @@ def test_a_model_is_small_enough_to_be_carried(name: str) -> None:
     assert size <= limit
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("as_a_reader")  # a hundred thousand calls
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_model_has_the_scores_of_its_card(name: str, data: Callable[[str], Path]) -> None:
     model, report = load_model(name), scores(name)

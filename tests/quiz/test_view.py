@@ -78,13 +78,18 @@ def test_same_quiz_gives_the_same_html():
     assert quiz("scaled_dot_product")._repr_html_() == QUIZ._repr_html_()
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture
 def page(request, visit):
-    page = visit(width=390, dark=request.param == "dark").page
+    """A phone, light unless a test asks for both themes."""
+    page = visit(width=390, dark=getattr(request, "param", "light") == "dark").page
     page.set_content(PAGE.format(QUIZ._repr_html_()))
     return page
 
 
+both_themes = pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+
+
+@both_themes
 def test_nothing_gives_the_answer_away(page):
     looks = page.eval_on_selector_all(
         ".gb-option",
@@ -133,6 +138,7 @@ def test_nothing_is_wider_than_a_phone(page):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@both_themes
 def test_axe_finds_nothing_before_choosing_and_after(page):
     assert Axe().run(page).violations_count == 0
     for option in range(4):

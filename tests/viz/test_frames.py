@@ -68,7 +68,7 @@ def test_scripts_wait_until_the_reader_comes_near_and_nothing_moves(show: Show) 
     assert page.evaluate("moved") == 0
 
 
-@pytest.mark.parametrize("width", [1400, 700, 390, 320])
+@pytest.mark.parametrize("width", [1400, 320])
 def test_frames_have_their_height_before_anything_is_drawn(show: Show, width: int) -> None:
     shown = show(*every_view(), width=width)
     page = shown.page
@@ -107,13 +107,14 @@ def test_views_have_the_colours_of_their_page(
     show: Show, place: str, name: str, light: str, dark: str
 ) -> None:
     said = f'{name}="{light}"'
+    views = every_view() if name == "data-theme" else every_view()[:1]
     shown = show(
-        *every_view(),
+        *views,
         attributes='data-content_root="./" ' + (said if place == "html" else ""),
         body=said if place == "body" else "",
         dark=True,  # what the page says counts for more than the system
     )
-    assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(VIEWS)
+    assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(views)
     shown.page.evaluate(f"document.querySelector('{place}').setAttribute('{name}', '{dark}')")
     for frame in shown.frames:
         frame.wait_for_function(f"{PAPER} === '{DARK}'")
