@@ -1,4 +1,4 @@
-"""Switch heads off, to measure what they are good for (chapters 5 and 13)."""
+"""Switch heads off, to measure what they are good for (chapter 5)."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

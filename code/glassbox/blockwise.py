@@ -1,4 +1,4 @@
-"""Attention block by block: the same result without ever holding the whole map (chapter 12)."""
+"""Attention block by block: the same result without ever holding the whole map."""
 
 import math
 from collections.abc import Iterator
@@ -76,8 +76,7 @@ def blockwise_attention(
     -----
     Milakov and Gimelshein (2018), algorithm 3, for the online softmax; Rabe and Staats (2021) for
     attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Only its
-    first derivatives can be taken, and inside a compiled model it runs uncompiled. Chapter 12,
-    equation ``eq-online-softmax``.
+    first derivatives can be taken, and inside a compiled model it runs uncompiled.
     """
     if block_size < 1:
         raise ValueError(f"block_size={block_size}: a block holds at least 1 position")

@@ -1,4 +1,4 @@
-"""A language model whose tokens are characters, with its characters (chapter 11)."""
+"""A language model whose tokens are characters, with its characters."""
 
 import copy
 import os
@@ -34,10 +34,6 @@ class CharacterModel:
     ------
     ValueError
         If there is not one character for each token of the model.
-
-    Notes
-    -----
-    Chapter 11.
     """
 
     def __init__(self, model: LanguageModel, characters: str) -> None:

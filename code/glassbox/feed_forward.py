@@ -1,4 +1,4 @@
-"""What happens at each position by itself (chapters 7 and 11)."""
+"""What happens at each position by itself (chapter 7)."""
 
 import math
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
     Notes
     -----
-    Ramachandran, Zoph and Le (2017). LLaMA's activation. Chapter 11.
+    Ramachandran, Zoph and Le (2017). LLaMA's activation.
     """
     return x * torch.sigmoid(x)
 
@@ -152,7 +152,7 @@ class GatedFeedForward(nn.Module):
 
     Notes
     -----
-    Shazeer (2020), equations 5 and 6. Chapters 7, equation ``eq-swiglu``, and 11.
+    Shazeer (2020), equations 5 and 6. Chapter 7, equation ``eq-swiglu``.
     """
 
     def __init__(

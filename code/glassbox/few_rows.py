@@ -1,4 +1,4 @@
-"""A linear map of a few vectors, with all cores reading its matrix (chapter 12).
+"""A linear map of a few vectors, with all cores reading its matrix.
 
 The time of such a product is that of reading the matrix once. PyTorch reads it with one core when
 there are few vectors; cut into one piece for each core, all of them read.
@@ -36,7 +36,6 @@ def few_rows(
     Notes
     -----
     Pope et al. (2023), section 2.1, on reading the parameters as the limit of decoding.
-    Chapter 12.
     """
     pieces, rows = torch.get_num_threads(), x.size(0) * x.size(1)
     share = weight.size(0) // pieces
@@ -76,7 +75,7 @@ def project(
 
     Notes
     -----
-    Somebody would where a gradient is wanted, in compiled code, or if a hook waits. Chapter 12.
+    Somebody would where a gradient is wanted, in compiled code, or if a hook waits.
     """
     everywhere = nn.modules.module
     if (

@@ -59,7 +59,7 @@ def fused_attention(
 
     Notes
     -----
-    Dao et al. (2022). Chapter 12.
+    Dao et al. (2022).
     """
     q_len, k_len = query.size(2), key.size(2)
     # The kernel counts positions from the first key: its own causality fits equal lengths alone.

@@ -155,7 +155,7 @@ class RMSNorm(nn.Module):
 
     Notes
     -----
-    Zhang and Sennrich (2019). Chapters 7 and 11.
+    Zhang and Sennrich (2019). Chapter 7.
     """
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:

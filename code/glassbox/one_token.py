@@ -1,4 +1,4 @@
-"""A decoder's step for one new token, without a module call for every operation (chapter 12).
+"""A decoder's step for one new token, without a module call for every operation.
 
 The parameters, the kernels and the cache are those of the modules. What is saved is Python's own
 share, which for a single token is most of the time that a small model takes.
@@ -94,10 +94,6 @@ def one_token(
     ------
     ValueError, TypeError
         As :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
-
-    Notes
-    -----
-    Chapter 12.
     """
     stack = cast(Iterable[DecoderLayer], layers)
     n_heads = next(iter(stack)).self_attention.n_heads

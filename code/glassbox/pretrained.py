@@ -1,4 +1,4 @@
-"""Models that read and write the files of the reference library (chapter 11)."""
+"""Models that read and write the files of the reference library."""
 
 import os
 import re
@@ -241,10 +241,6 @@ class Pretrained(nn.Module):
         Regular expression of the reference's parameters that this model does without.
     has_default : bool
         Whether a model is loaded when none is named.
-
-    Notes
-    -----
-    Chapter 11.
     """
 
     config: Any

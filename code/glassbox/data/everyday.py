@@ -1,4 +1,4 @@
-"""Sentences that come with the package, to measure a model on (chapters 5 and 13)."""
+"""Sentences that come with the package, to measure a model on (chapter 5)."""
 
 from importlib.resources import files
 

@@ -72,7 +72,7 @@ def evaluate_language_model(
     Notes
     -----
     Karpathy's nanoGPT reports the mean over random windows instead:
-    :func:`~glassbox.evaluation.estimate_loss`. Chapters 9 and 11.
+    :func:`~glassbox.evaluation.estimate_loss`. Chapter 9.
     """
     context = _check_context(model, token_ids, context)
     stride = context if stride is None else stride
@@ -134,7 +134,7 @@ def estimate_loss(
 
     Notes
     -----
-    Karpathy's nanoGPT, ``estimate_loss`` in ``train.py``. Chapters 9 and 11.
+    Karpathy's nanoGPT, ``estimate_loss`` in ``train.py``. Chapter 9.
     """
     context = _check_context(model, token_ids, context)
     check_positive("batch_size", batch_size)

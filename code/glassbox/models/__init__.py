@@ -1,4 +1,4 @@
-"""The same parts, other wiring: published models and their weights (chapter 11)."""
+"""The same parts, other wiring: published models and their weights."""
 
 from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.bert_heads import (

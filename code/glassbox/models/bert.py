@@ -1,4 +1,4 @@
-"""BERT: the Transformer's encoder, reading in both directions (chapters 4, 7 and 11)."""
+"""BERT: the Transformer's encoder, reading in both directions (chapters 4 and 7)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +67,6 @@ class BertConfig(StackConfig):
     Notes
     -----
     Devlin et al. (2019), section 3. The other fields are :class:`~glassbox.config.StackConfig`'s.
-    Chapter 11.
     """
 
     d_model: int = 768
@@ -286,7 +285,7 @@ class Bert(Pretrained):
     Notes
     -----
     Devlin et al. (2019): a post-norm encoder with exact GELU and learned positions. Equal to
-    ``transformers.BertModel`` without its pooler. Chapters 7 and 11.
+    ``transformers.BertModel`` without its pooler. Chapter 7.
     """
 
     config_class = BertConfig

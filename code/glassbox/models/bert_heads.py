@@ -1,4 +1,4 @@
-"""BERT with a task: fill gaps, tell texts apart, tell words apart (chapter 11)."""
+"""BERT with a task: fill gaps, tell texts apart, tell words apart."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class BertWithHead(Pretrained):
 
     Notes
     -----
-    Devlin et al. (2019), section 3. Chapter 11.
+    Devlin et al. (2019), section 3.
     """
 
     config_class = BertConfig
@@ -218,7 +218,6 @@ class BertForMaskedLM(BertWithHead):
     Notes
     -----
     Devlin et al. (2019), section 3.1, task 1. Equal to ``transformers.BertForMaskedLM``.
-    Chapter 11.
     """
 
     architectures = ("BertForMaskedLM", "BertForPreTraining")
@@ -293,7 +292,7 @@ class BertForSequenceClassification(BertWithHead):
     Notes
     -----
     Devlin et al. (2019), section 4.1. The *pooler* is a projection of the first position, [CLS],
-    with a hyperbolic tangent. Equal to ``transformers.BertForSequenceClassification``. Chapter 11.
+    with a hyperbolic tangent. Equal to ``transformers.BertForSequenceClassification``.
     """
 
     architectures = ("BertForSequenceClassification",)
@@ -339,7 +338,6 @@ class BertForTokenClassification(BertWithHead):
     Notes
     -----
     Devlin et al. (2019), section 5.3. Equal to ``transformers.BertForTokenClassification``.
-    Chapter 11.
     """
 
     architectures = ("BertForTokenClassification",)

@@ -1,4 +1,4 @@
-"""GPT-2: the Transformer's decoder alone, writing (chapters 10 and 11)."""
+"""GPT-2: the Transformer's decoder alone, writing (chapter 10)."""
 
 import math
 from collections.abc import Mapping
@@ -47,7 +47,6 @@ class GPT2Config(LanguageModelConfig):
     Radford et al. (2019), table 2. The other fields are
     :class:`~glassbox.models.language_model.LanguageModelConfig`'s. Attention weights are not
     dropped, here as in the whole package: the reference's ``attn_pdrop`` has no field.
-    Chapter 11.
     """
 
     reference_entries: ClassVar[Mapping[str, str]] = {
@@ -150,7 +149,7 @@ class GPT2(LanguageModel):
     Notes
     -----
     Radford et al. (2019), section 2.3: a pre-norm decoder with learned positions and the tanh
-    approximation of GELU. Equal to ``transformers.GPT2LMHeadModel``. Chapter 11.
+    approximation of GELU. Equal to ``transformers.GPT2LMHeadModel``.
     """
 
     config: GPT2Config

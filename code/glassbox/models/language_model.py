@@ -1,4 +1,4 @@
-"""What GPT-2 and LLaMA share: one stack that writes on from what it has read (chapters 8, 11)."""
+"""What GPT-2 and LLaMA share: one stack that writes on from what it has read (chapter 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class LanguageModelConfig(_AnswersReferenceNames, StackConfig):
 
     Notes
     -----
-    The other fields are :class:`~glassbox.config.StackConfig`'s. Chapter 11.
+    The other fields are :class:`~glassbox.config.StackConfig`'s.
     """
 
     reference_entries: ClassVar[Mapping[str, str]] = {}
@@ -171,7 +171,7 @@ class LanguageModel(Pretrained):
 
     Notes
     -----
-    Liu et al. (2018), section 4.2.2; Radford et al. (2018), section 3.1. Chapters 8 and 11.
+    Liu et al. (2018), section 4.2.2; Radford et al. (2018), section 3.1. Chapter 8.
     """
 
     config: LanguageModelConfig

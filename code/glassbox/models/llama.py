@@ -1,4 +1,4 @@
-"""LLaMA: the decoder as it is built today (chapter 11)."""
+"""LLaMA: the decoder as it is built today."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class LlamaConfig(LanguageModelConfig):
     Touvron et al. (2023a), table 2; Touvron et al. (2023b), table 1; Grattafiori et al. (2024),
     table 3. The other fields are :class:`~glassbox.models.language_model.LanguageModelConfig`'s.
     The reference has no entry for ``dropout``, which the published models do without: a saved
-    model is read with 0. Chapter 11.
+    model is read with 0.
     """
 
     reference_entries: ClassVar[Mapping[str, str]] = {
@@ -192,7 +192,7 @@ class Llama(LanguageModel):
     -----
     Touvron et al. (2023a), section 2.2: a pre-norm decoder with RMSNorm, SwiGLU and rotary
     positions, without biases; grouped queries since the second (Touvron et al. 2023b, section
-    2.2). Equal to ``transformers.LlamaForCausalLM``. Chapter 11.
+    2.2). Equal to ``transformers.LlamaForCausalLM``.
     """
 
     config: LlamaConfig

@@ -1,4 +1,4 @@
-"""Marian: the paper's Transformer, with a thousand published translators (chapters 8 and 11)."""
+"""Marian: the paper's Transformer, with a thousand published translators (chapter 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class MarianConfig(TransformerConfig):
     Notes
     -----
     Junczys-Dowmunt et al. (2018); Tiedemann and Thottingal (2020). What begins a text, ``bos_id``,
-    is its padding. The fields are :class:`~glassbox.transformer.TransformerConfig`'s. Chapter 11.
+    is its padding. The fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
 
     activation: Activation = "silu"
@@ -172,7 +172,7 @@ class Marian(Transformer):
     Notes
     -----
     Junczys-Dowmunt et al. (2018); Vaswani et al. (2017). Equal to ``transformers.MarianMTModel``.
-    Chapters 8 and 11.
+    Chapter 8.
     """
 
     config: MarianConfig

@@ -1,4 +1,4 @@
-"""T5: every task a text in and a text out; positions are distances (chapters 6, 8 and 11)."""
+"""T5: every task a text in and a text out; positions are distances (chapters 6 and 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -68,7 +68,7 @@ class T5Config(TransformerConfig):
     Notes
     -----
     Raffel et al. (2020), section 2.1 and table 14. What begins a text, ``bos_id``, is its padding.
-    The other fields are :class:`~glassbox.transformer.TransformerConfig`'s. Chapter 11.
+    The other fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
 
     d_k: int | None = 64
@@ -252,7 +252,6 @@ class T5(Transformer):
     Notes
     -----
     Raffel et al. (2020), section 2.1. Equal to ``transformers.T5ForConditionalGeneration``.
-    Chapter 11.
     """
 
     config: T5Config

@@ -1,4 +1,4 @@
-"""Training: forward, loss, backward, update, and surviving whatever happens (chapters 9 and 12).
+"""Training: forward, loss, backward, update, and surviving whatever happens (chapter 9).
 
 The files in the order in which they build on one another: ``loss`` and ``schedule`` are pure
 functions; ``batches`` says which examples a step learns from, ``distributed`` how several

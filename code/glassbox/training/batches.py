@@ -111,7 +111,7 @@ class RandomBlocks:
 
     Notes
     -----
-    As Karpathy's nanoGPT does. Chapters 9 and 11.
+    As Karpathy's nanoGPT does. Chapter 9.
     """
 
     text_len: int

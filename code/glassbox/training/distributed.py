@@ -1,4 +1,4 @@
-"""Several processes that train one model: each computes a part of every batch (chapter 12)."""
+"""Several processes that train one model: each computes a part of every batch."""
 
 import os
 from collections.abc import Iterator
@@ -151,7 +151,7 @@ def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
     ``torchrun`` says how many there are in the variables ``RANK``, ``LOCAL_RANK`` and
     ``WORLD_SIZE``. They exchange tensors by NCCL on GPUs, by Gloo on CPUs. Where one ends with an
     error, its connections close, and the others end with an error too; those that wait for it on
-    a GPU do not notice, and are ended by ``torchrun``, after 30 seconds. Chapter 12.
+    a GPU do not notice, and are ended by ``torchrun``, after 30 seconds.
     """
     rank, count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -214,7 +214,7 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
 
     Notes
     -----
-    Li et al. (2020) on data-parallel, Zhao et al. (2023) on fully sharded training. Chapter 12.
+    Li et al. (2020) on data-parallel, Zhao et al. (2023) on fully sharded training.
     """
     check_kind("sharding", sharding, get_args(Sharding))
     if group.count == 1:

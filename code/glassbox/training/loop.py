@@ -88,7 +88,7 @@ def train(
     -----
     Gradients are those of the loss of all tokens in a step, divided by their number: the same for
     one large batch, for several in turn, and for several processes. They are clipped as in
-    equation ``eq-clipping``. Chapters 9 and 12.
+    equation ``eq-clipping``. Chapter 9.
     """
     group = group or Processes(0, 1, torch.device("cpu"))
     # As JSON has it: tuples are lists, and what it does not know is refused before the first step.

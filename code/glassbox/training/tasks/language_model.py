@@ -1,4 +1,4 @@
-"""Learning to write: the next character of a text (chapter 11)."""
+"""Learning to write: the next character of a text."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,10 +45,6 @@ class LanguageModelTaskConfig:
     ------
     ValueError
         If a kind is not known.
-
-    Notes
-    -----
-    Chapter 11.
     """
 
     corpus: Corpus = "shakespeare"
@@ -89,7 +85,7 @@ class LanguageModelTask:
 
     Notes
     -----
-    As Karpathy's nanoGPT trains on characters. Chapter 11.
+    As Karpathy's nanoGPT trains on characters.
     """
 
     def __init__(self, config: LanguageModelTaskConfig, seed: int = 0) -> None:
