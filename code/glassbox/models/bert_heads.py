@@ -127,7 +127,8 @@ class BertWithHead(Pretrained):
             check_plausible(config, weights, where)
         if labels is not None:
             names: Any = name_labels(labels) if isinstance(labels, int) else labels
-            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
+            changes: dict[str, Any] = {"labels": names if isinstance(names, str) else tuple(names)}
+            config = replace(config, **changes)  # which refuses a string
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.task)}
         found = model.from_reference(kept)
