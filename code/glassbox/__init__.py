@@ -2,7 +2,7 @@
 
 The modules follow the chapters of the book, and imports only ever point up this list:
 
-- helpers: checks, files, modes, data, viz, quiz
+- helpers: checks, files, modes, data, results, viz, quiz
 - tokens: tokenization
 - attention: masks, attention, self_attention, blockwise
 - heads: positional, cache, multi_head_attention, record, ablation
