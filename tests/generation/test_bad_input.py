@@ -42,6 +42,15 @@ def continue_with(prompt_ids: Any = IDS, **options: Any) -> Any:
     return partial(generate, TableModel(9), prompt_ids, **options)
 
 
+def broken(number: float) -> TableModel:
+    """A model whose fifth logit is no number."""
+    model = TableModel(9)
+    with torch.no_grad():
+        model.weight[4] = number
+        model.vectors.abs_()
+    return model
+
+
 def translate_with(**options: Any) -> Any:
     sizes: dict[str, Any] = {"d_model": 8, "n_heads": 2, "n_layers": 1, "d_ff": 8, "vocab_size": 9}
     return lambda: generate(Transformer(TransformerConfig(**sizes)).eval(), **options)
@@ -60,6 +69,12 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"min_new_tokens": 5, "eos_id": ()},
         ["min_new_tokens=5", "eos_id=()"],
     ),
+    "an end in letters": (
+        {"eos_id": "</s>"},
+        ["eos_id='</s>'", "whole number", "tokenizer.token_id"],
+    ),
+    "half an end": ({"eos_id": 2.5}, ["eos_id=2.5", "whole number"]),
+    "a filler in letters": ({"pad_id": "<pad>"}, ["pad_id='<pad>'", "tokenizer.token_id"]),
     "a negative end": ({"eos_id": -1}, ["eos_id=-1", "at least 0"]),
     "a negative end among others": ({"eos_id": (3, -2)}, ["eos_id=-2", "at least 0"]),
     "a negative filler": ({"pad_id": -100}, ["pad_id=-100", "at least 0"]),
@@ -69,14 +84,20 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "a negative temperature": ({"sample": True, "temperature": -1.0}, ["temperature=-1.0"]),
     "a temperature that is no number": ({"sample": True, "temperature": math.nan}, ["=nan"]),
+    "a temperature in letters": (
+        {"sample": True, "temperature": "0.7"},
+        ["temperature='0.7'", "expected a finite number"],
+    ),
     "an endless temperature": ({"sample": True, "temperature": math.inf}, ["=inf", "finite"]),
     "top-k of 0": ({"sample": True, "top_k": 0}, ["top_k=0", "at least 1", "None"]),
     "top-k of a share": ({"sample": True, "top_k": 0.5}, ["top_k=0.5", "whole number"]),
     "top-p of 0": ({"sample": True, "top_p": 0.0}, ["top_p=0.0", "more than 0 and at most 1"]),
+    "top-p in letters": ({"sample": True, "top_p": "0.9"}, ["top_p='0.9'", "a number"]),
     "top-p over 1": ({"sample": True, "top_p": 1.5}, ["top_p=1.5", "at most 1"]),
     "min-p under 0": ({"sample": True, "min_p": -0.1}, ["min_p=-0.1", "more than 0"]),
     "typical-p over 1": ({"sample": True, "typical_p": 2.0}, ["typical_p=2.0", "at most 1"]),
     "a repetition penalty of 0": ({"repetition_penalty": 0.0}, ["repetition_penalty=0.0", "1"]),
+    "a frequency penalty in letters": ({"frequency_penalty": "1"}, ["='1'", "finite number"]),
     "a negative frequency penalty": ({"frequency_penalty": -1.0}, ["frequency_penalty=-1.0"]),
     "a negative presence penalty": ({"presence_penalty": -1.0}, ["presence_penalty=-1.0"]),
     "n-grams of nothing": ({"no_repeat_ngram": 0}, ["no_repeat_ngram=0", "at least 1"]),
@@ -192,9 +213,14 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["prompt_ids is on meta", "on cpu", ".to('cpu')"],
     ),
     "more than there are positions": (
-        continue_with(max_new_tokens=62),
+        continue_with(max_new_tokens=63),
         ValueError,
-        ["prompt of 3 tokens", "max_new_tokens=62", "65", "64"],
+        ["prompt of 3 tokens", "max_new_tokens=63", "64: at most max_new_tokens=62"],
+    ),
+    "a prompt for which there are no positions": (
+        continue_with(IDS[:, :1].expand(-1, 65)),
+        ValueError,
+        ["prompt of 65 tokens", "positions for 64: shorten the prompt"],
     ),
     "padding on the right": (
         continue_with(prompt_mask=padding_mask(torch.tensor([[1, 1, 1], [1, 1, 0]]), 0)),
@@ -229,7 +255,22 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "an unknown option": (
         continue_with(temprature=0.5),
         TypeError,
-        ["temprature", "temperature"],
+        ["no option called temprature; expected temperature"],
+    ),
+    "another library's option": (
+        continue_with(num_beams=4),
+        TypeError,
+        ["no option called num_beams; expected n_beams"],
+    ),
+    "an option like none of ours": (
+        continue_with(xyz=4),
+        TypeError,
+        ["no option called xyz; expected one of max_new_tokens, min_new_tokens"],
+    ),
+    "options in a dictionary": (
+        continue_with(config={"max_new_tokens": 5}),
+        TypeError,
+        ["config is a dict", "GenerationConfig", "by their names"],
     ),
     "one stop string for several": (
         continue_with(stop_strings="end", tokenizer=SimpleNamespace(decode=str)),
@@ -278,6 +319,11 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         translate_with(source_ids=IDS[:1], prompt_ids=IDS),
         ValueError,
         ["1 sources", "2 prompts"],
+    ),
+    "a padded source without its mask": (
+        translate_with(source_ids=torch.tensor([[3, 4, 5], [6, 7, 0]])),
+        ValueError,
+        ["pad_id=0", "source_mask is None", "source_mask=padding_mask(source_ids, 0)"],
     ),
     "the mask of another source": (
         translate_with(source_ids=IDS, source_mask=MASK[..., :2]),
@@ -330,6 +376,16 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["alpha=1.5", "1"],
     ),
+    "a penalty in letters": (
+        lambda: contrastive_search(TableModel(9), IDS, alpha="0.5"),  # type: ignore[arg-type]
+        ValueError,
+        ["alpha='0.5'"],
+    ),
+    "contrastive search, which reads the last token, without a position for it": (
+        lambda: contrastive_search(TableModel(9), IDS, max_new_tokens=62),
+        ValueError,
+        ["max_new_tokens=62", "64: at most max_new_tokens=61"],
+    ),
     "a draft with another vocabulary": (
         lambda: speculative(TableModel(9), TableModel(8), IDS[:1]),
         ValueError,
@@ -371,7 +427,24 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["6 tokens", "room for 4"],
     ),
 }
-CASES = PROCESSORS | PROMPTS | MODELS
+NUMBERS: dict[str, tuple[Any, type[Exception], list[str]]] = {
+    f"{way}: a logit that is {number}": (
+        partial(attempt, number),
+        FloatingPointError,
+        ["logits are NaN or infinite in ", "torch.float32", "weights"],
+    )
+    for number in (math.nan, math.inf)
+    for way, attempt in {
+        "greedy": lambda number: generate(broken(number), IDS),
+        "sampling": lambda number: generate(broken(number), IDS, sample=True, top_k=2),
+        "a stream": lambda number: next(stream(broken(number), IDS)),
+        "beams": lambda number: generate(broken(number), IDS, n_beams=2),
+        "contrastive": lambda number: contrastive_search(broken(number), IDS),
+        "a draft": lambda number: speculative(TableModel(9), broken(number), IDS[:1]),
+        "a target": lambda number: speculative(broken(number), TableModel(9), IDS[:1]),
+    }.items()
+}
+CASES = PROCESSORS | PROMPTS | MODELS | NUMBERS
 CASES |= {
     f"options: {name}": (partial(GenerationConfig, **fields), ValueError, says)
     for name, (fields, says) in OPTIONS.items()
@@ -391,7 +464,7 @@ def test_refused_with_both_values(attempt, error, says):
 def test_the_smallest_and_largest_that_fit_are_not_refused():
     one = torch.tensor([[0]])
     assert generate(TableModel(1), one, max_new_tokens=1).tolist() == [[0, 0]]
-    assert generate(TableModel(9), IDS, max_new_tokens=61).shape == (2, 64)
+    assert generate(TableModel(9), IDS, max_new_tokens=62).shape == (2, 65)
     assert generate(TableModel(9), IDS, max_new_tokens=2, min_new_tokens=2, eos_id=8).shape == (
         2,
         5,

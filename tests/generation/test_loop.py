@@ -7,13 +7,24 @@ import pytest
 import torch
 
 from glassbox import padding_mask, record
-from glassbox.generation import GenerationConfig, RunningBatch, beam_search, generate, stream
+from glassbox.generation import (
+    GenerationConfig,
+    RunningBatch,
+    beam_search,
+    contrastive_search,
+    generate,
+    speculative,
+    stream,
+)
+from glassbox.models import GPT2, GPT2Config
+from glassbox.transformer import Transformer, TransformerConfig
 from tests.generation.conftest import EOS, PAD
 from tests.generation.stub import TableModel
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
 
 ENDS = (EOS, 4, 29, 7)
+SIZES: dict[str, Any] = {"d_model": 8, "n_heads": 2, "n_layers": 1, "d_ff": 8, "vocab_size": 9}
 
 
 def unpad(pair, row):
@@ -97,6 +108,42 @@ def test_the_last_token_is_not_read():
     assert model.passes == 9
     beam_search(model, torch.tensor([[1]]), max_new_tokens=9, n_beams=2)
     assert model.passes == 18
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"use_cache": False},
+        {"sample": True},
+        {"n_beams": 2},
+        {"prompt_mask": torch.tensor([0, 1, 1]).bool().expand(2, 1, 1, 3)},
+    ],
+    ids=["greedy", "no cache", "sampling", "beams", "left padding"],
+)
+def test_the_last_token_needs_no_position(options):
+    """Four positions: a prompt of three tokens and two new ones, of which one is read."""
+    prompt = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    model = GPT2(GPT2Config(max_len=4, **SIZES)).eval()
+    assert generate(model, prompt, max_new_tokens=2, eos_id=(), **options).shape == (2, 5)
+    with pytest.raises(ValueError, match="at most max_new_tokens=2"):
+        generate(model, prompt, max_new_tokens=3, **options)
+
+    config = TransformerConfig(positions="learned", max_len=4, **SIZES)
+    inputs = {"source_ids": prompt} | {n: x for n, x in options.items() if n != "prompt_mask"}
+    model = Transformer(config).eval()
+    assert generate(model, **inputs, max_new_tokens=4, eos_id=()).shape == (2, 5)
+
+
+def test_a_verified_token_needs_a_position_and_the_last_one_does_not():
+    model = GPT2(GPT2Config(max_len=4, **SIZES)).eval()
+    prompt = torch.tensor([[1, 2]])
+    ids = generate(model, prompt, max_new_tokens=3, eos_id=())
+    for n_draft in (1, 2, 4):
+        both = speculative(model, model, prompt, n_draft=n_draft, max_new_tokens=3, eos_id=())
+        assert torch.equal(both.token_ids, ids)
+    assert contrastive_search(model, prompt, max_new_tokens=2, eos_id=()).size(1) == 4
 
 
 def test_options_are_given_singly_or_together_or_both():

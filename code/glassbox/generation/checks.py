@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import torch
@@ -23,27 +24,27 @@ def check_whole_number(name: str, value: int, least: int, hint: str = "") -> Non
 
 
 def check_number(name: str, value: float, above: float, hint: str = "") -> None:
-    """Refuse a number that is not finite, or not more than ``above``.
+    """Refuse what is not a number, not finite, or not more than ``above``.
 
     Raises
     ------
     ValueError
         If it is not, naming both.
     """
-    if not above < value < math.inf:
-        raise ValueError(f"{name}={value}: expected a finite number, more than {above:g}{hint}")
+    if not isinstance(value, Real) or not above < value < math.inf:
+        raise ValueError(f"{name}={value!r}: expected a finite number, more than {above:g}{hint}")
 
 
 def check_share(name: str, value: float, hint: str = "") -> None:
-    """Refuse a share that is not more than 0 and at most 1.
+    """Refuse a share that is not a number, more than 0 and at most 1.
 
     Raises
     ------
     ValueError
         If it is not, naming it.
     """
-    if not 0 < value <= 1:
-        raise ValueError(f"{name}={value}: expected more than 0 and at most 1{hint}")
+    if not isinstance(value, Real) or not 0 < value <= 1:
+        raise ValueError(f"{name}={value!r}: expected a number, more than 0 and at most 1{hint}")
 
 
 def check_not_negative(name: str, value: float) -> None:
@@ -52,10 +53,10 @@ def check_not_negative(name: str, value: float) -> None:
     Raises
     ------
     ValueError
-        If it is negative or not finite.
+        If it is not a number, negative or not finite.
     """
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{name}={value}: expected a finite number, at least 0")
+    if not isinstance(value, Real) or not 0 <= value < math.inf:
+        raise ValueError(f"{name}={value!r}: expected a finite number, at least 0")
 
 
 def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> None:
@@ -110,7 +111,8 @@ def check_source(
     Raises
     ------
     ValueError
-        If there is a source too many or too few, no prompt to begin with, or they do not fit.
+        If there is a source too many or too few, no prompt to begin with, if they do not fit, or
+        if a source is padded and no mask says so.
     TypeError
         If the source's ids are not integers, or its mask is not boolean.
     """
@@ -135,6 +137,11 @@ def check_source(
         )
     if source_mask is not None:
         _check_padding("source_mask", source_mask, source_ids)
+    elif (pad_id := getattr(config, "pad_id", None)) is not None and (source_ids == pad_id).any():
+        raise ValueError(
+            f"source_ids hold pad_id={pad_id}, and source_mask is None: padding would be read as "
+            f"text; pass source_mask=padding_mask(source_ids, {pad_id})"
+        )
 
 
 def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
@@ -225,21 +232,47 @@ def check_single(prompt_ids: Tensor) -> None:
         )
 
 
-def check_room(model: nn.Module, prompt_len: int, max_new_tokens: int) -> None:
+def check_room(
+    model: nn.Module, prompt_len: int, max_new_tokens: int, *, reads_last: bool = False
+) -> None:
     """Refuse to write more than the model has positions for.
+
+    Prompt and new tokens together may be one longer than the model's ``max_len``: the last token
+    is written, but never read, unless ``reads_last``.
 
     Raises
     ------
     ValueError
-        If prompt and new tokens together are longer than the model's ``max_len``.
+        If they are longer.
     """
     # Most kinds of position go on for ever; where a model has one kind only, it knows its limit.
     endless = getattr(model.config, "positions", "learned") != "learned"
     max_len = getattr(model.config, "max_len", None)
-    if max_len is not None and not endless and prompt_len + max_new_tokens > max_len:
+    if max_len is None or endless:
+        return
+    most = max_len - prompt_len + (not reads_last)
+    if max_new_tokens > most:
+        cure = f"at most max_new_tokens={most}" if most > 0 else "shorten the prompt"
         raise ValueError(
-            f"a prompt of {prompt_len} tokens and max_new_tokens={max_new_tokens} make "
-            f"{prompt_len + max_new_tokens}, but this model has positions for {max_len} only"
+            f"a prompt of {prompt_len} tokens and max_new_tokens={max_new_tokens} are too long for "
+            f"this model, which has positions for {max_len}: {cure}"
+        )
+
+
+def check_logits(logits: Tensor) -> None:
+    """Refuse logits among which there is no largest.
+
+    Raises
+    ------
+    FloatingPointError
+        If there is a NaN, or plus infinity.
+    """
+    good = logits.amax(dim=-1) < math.inf  # a NaN is the largest of its row, and not less
+    if not good.all():
+        raise FloatingPointError(
+            f"the next token's logits are NaN or infinite in {int((~good).sum())} of {len(good)} "
+            f"rows ({logits.dtype}): look for such numbers among the model's weights; where these "
+            "are finite, compute in torch.float32"
         )
 
 

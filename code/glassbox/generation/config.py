@@ -1,7 +1,8 @@
 """How a text is to be continued, in one place and checked (chapter 10)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any
 
 from glassbox.generation.checks import (
@@ -16,6 +17,21 @@ from glassbox.generation.checks import (
 SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")
 #: What chooses among beams.
 BEAMS = ("n_best", "length_penalty", "early_stopping")
+#: What other libraries call an option, or an argument of ``generate``, and what it is called here.
+OTHER_NAMES = {
+    "attention_mask": "prompt_mask, or source_mask for an encoder",
+    "beam_size": "n_beams",
+    "do_sample": "sample",
+    "eos_token_id": "eos_id",
+    "input_ids": "prompt_ids, or source_ids for an encoder",
+    "max_length": "max_new_tokens, which does not count the prompt",
+    "min_length": "min_new_tokens, which does not count the prompt",
+    "no_repeat_ngram_size": "no_repeat_ngram",
+    "num_beams": "n_beams",
+    "num_hypotheses": "n_best",
+    "num_return_sequences": "n_best",
+    "pad_token_id": "pad_id",
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,9 @@ class GenerationConfig:
         What fills a row up that has ended before the others; the model's own if left out, or else
         the first ``eos_id``.
     use_cache : bool
-        Whether keys and values are kept from step to step. The tokens are the same without.
+        Whether keys and values are kept from step to step. Without, the logits are the same but
+        for rounding, and so are the tokens wherever one is clearly the most probable. In float32
+        two are rarely closer than that; in bfloat16, with three digits, they often are.
     repetition_penalty, frequency_penalty, presence_penalty : float
         See the functions of these names. The first counts prompt and new tokens, the other two
         new tokens alone. 1, 0 and 0 change nothing.
@@ -98,7 +116,8 @@ class GenerationConfig:
         """The tokens that end a text, however many."""
         if self.eos_id is None:
             return ()
-        return (self.eos_id,) if isinstance(self.eos_id, int) else tuple(self.eos_id)
+        several = isinstance(self.eos_id, Iterable) and not isinstance(self.eos_id, str)
+        return tuple(self.eos_id) if several else (self.eos_id,)
 
     @property
     def fill_id(self) -> int:
@@ -136,10 +155,11 @@ class GenerationConfig:
         check_whole_number("min_new_tokens", self.min_new_tokens, 0)
         check_whole_number("n_beams", self.n_beams, 1)
         check_whole_number("n_best", self.n_best, 1)
+        hint = ", the id of a token: tokenizer.token_id(token) gives it"
         for token in self.eos_ids:
-            check_whole_number("eos_id", token, 0)
+            check_whole_number("eos_id", token, 0, hint)
         if self.pad_id is not None:
-            check_whole_number("pad_id", self.pad_id, 0)
+            check_whole_number("pad_id", self.pad_id, 0, hint)
         if self.no_repeat_ngram is not None:
             check_whole_number("no_repeat_ngram", self.no_repeat_ngram, 1, "; None allows all")
         if self.top_k is not None:
@@ -197,14 +217,19 @@ def configure(config: GenerationConfig | None, options: dict[str, Any]) -> Gener
     Raises
     ------
     TypeError
-        If there is no such option.
+        If ``config`` is no configuration, or there is no such option.
     ValueError
         If they contradict one another.
     """
-    unknown = options.keys() - {field.name for field in fields(GenerationConfig)}
-    if unknown:
+    if config is not None and not isinstance(config, GenerationConfig):
         raise TypeError(
-            f"no option called {', '.join(sorted(unknown))}; expected some of "
-            f"{', '.join(field.name for field in fields(GenerationConfig))}"
+            f"config is a {type(config).__name__}; expected a GenerationConfig, or options by "
+            "their names, such as max_new_tokens=5"
         )
+    known = [field.name for field in fields(GenerationConfig)]
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            ours = OTHER_NAMES.get(name) or "".join(close) or f"one of {', '.join(known)}"
+            raise TypeError(f"no option called {name}; expected {ours}")
     return replace(config or GenerationConfig(), **options)

@@ -1,6 +1,7 @@
 """Contrastive search: probable, but unlike what is there already (chapter 10)."""
 
 import math
+from numbers import Real
 from typing import Any
 
 import torch
@@ -8,7 +9,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.checks import check_model, check_whole_number, vocabulary
+from glassbox.generation.checks import (
+    check_logits,
+    check_model,
+    check_whole_number,
+    vocabulary,
+)
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -99,8 +105,8 @@ def contrastive_search(
     check_whole_number("k", k, 1)
     if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha={alpha}: expected 0 (greedy) to 1 (repetition alone)")
+    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+        raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
     if config.sample or config.n_beams > 1:
         raise ValueError(
             f"sample={config.sample} and n_beams={config.n_beams}: contrastive search neither "
@@ -108,7 +114,7 @@ def contrastive_search(
         )
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        batch = RunningBatch(model, prompt_ids, config, reads_last=True, **inputs)
         _search(batch, k, alpha)
     return batch.token_ids.clone()
 
@@ -124,6 +130,7 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     logits = batch.model.logits(prompt[:, -1:])[:, 0]
     for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
         mask = batch.mask
+        check_logits(logits)
         logits = process(logits, config, batch.token_ids, batch.prompt_len, mask)
         probabilities, tokens = logits.softmax(dim=-1).topk(k)
         tokens = tokens.masked_fill(ended[:, None], config.fill_id)

@@ -45,7 +45,8 @@ def generate(
         Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
         :func:`glassbox.padding_mask` gives it.
     source_ids, source_mask : Tensor, optional
-        What an encoder–decoder model reads first, and where that is not padding.
+        What an encoder–decoder model reads first, and where that is not padding. The mask is
+        required where the sources hold the model's ``pad_id``.
     generator : torch.Generator, optional
         The source of randomness; PyTorch's own if left out.
     tokenizer : Tokenizer, optional
@@ -66,9 +67,11 @@ def generate(
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
         padded on the right, if an id is not in the vocabulary, or if something is missing or too
-        much: a source, a tokenizer.
+        much: a source, the mask of a padded one, a tokenizer.
     TypeError
-        If ids are not integers, or masks not boolean.
+        If ids are not integers, masks not boolean, or there is no such option.
+    FloatingPointError
+        If the model's logits are NaN or infinite.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.generation.checks import (
+    check_logits,
     check_model,
     check_prompt,
     check_room,
@@ -45,6 +46,10 @@ class RunningBatch:
         Integers, ``(batch, source_length)``: what an encoder–decoder model reads first.
     source_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, source_length)``: ``False`` where a source is padded, on any side.
+        Required where the sources hold the model's ``pad_id``.
+    reads_last : bool, optional
+        Whether the last token will be read too, which most ways of decoding do not need: then
+        there must be a position for it.
 
     Attributes
     ----------
@@ -61,7 +66,8 @@ class RunningBatch:
     ------
     ValueError
         If the prompt is empty, padded on the right or too long for the model, if ids are not in
-        the vocabulary, if a source is missing or too many, or if shapes do not fit.
+        the vocabulary, if a source is missing, too many or padded without a mask, or if shapes do
+        not fit.
     TypeError
         If this is no language model, ids are not integers, or masks not boolean.
 
@@ -79,13 +85,14 @@ class RunningBatch:
         prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
         source_ids: Int[Tensor, "batch source_length"] | None = None,
         source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+        reads_last: bool = False,
     ) -> None:
         self.config = config = config.for_model(check_model(model))
         check_source(model, prompt_ids, source_ids, source_mask)
         if prompt_ids is None:
             prompt_ids = _starts(model.config, source_ids)
         check_prompt(model, prompt_ids, prompt_mask)
-        check_room(model, prompt_ids.size(1), config.max_new_tokens)
+        check_room(model, prompt_ids.size(1), config.max_new_tokens, reads_last=reads_last)
         self.model = cast(Any, model)
         self.prompt_len = self.length = prompt_ids.size(1)
         new = (prompt_ids.size(0), config.max_new_tokens)
@@ -128,9 +135,17 @@ class RunningBatch:
         self.length = end
 
     def read(self) -> Float[Tensor, "batch vocab"]:
-        """Let the model read what it has not read yet; return the next token's logits."""
+        """Let the model read what it has not read yet; return the next token's logits.
+
+        Raises
+        ------
+        FloatingPointError
+            If there is a NaN among them, or plus infinity.
+        """
         model = self.model if self._memory is None else self.model.decode
-        return self._run(model, last_only=True)[:, -1]
+        logits = self._run(model, last_only=True)[:, -1]
+        check_logits(logits)
+        return logits
 
     def read_hidden(self) -> Float[Tensor, "batch new d_model"]:
         """Let the model read what it has not read yet; return its last layer's hidden states.

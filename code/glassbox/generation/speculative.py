@@ -7,7 +7,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.checks import check_draft, check_single, check_whole_number
+from glassbox.generation.checks import (
+    check_draft,
+    check_logits,
+    check_single,
+    check_whole_number,
+)
 from glassbox.generation.choice import greedy, process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -159,6 +164,7 @@ def _speculate(
 
         target.append(proposed)
         logits = target.model.logits(target.read_hidden()[:, -n - 1 :])[0]  # (n + 1, vocab)
+        check_logits(logits)
         verdicts = [
             _distribution(row, target.token_ids[:, : before + i], target.prompt_len, config)
             for i, row in enumerate(logits.split(1))

@@ -355,7 +355,7 @@ class Translator:
         if config is None:
             room = 2 * BLOCK * math.ceil(length / BLOCK) + 10
             if self.model.config.positions == "learned":
-                room = min(room, self.model.config.max_len - 1)
+                room = min(room, self.model.config.max_len)
             defaults["max_new_tokens"] = room
             if not options.get("sample"):
                 defaults["n_beams"] = N_BEAMS
