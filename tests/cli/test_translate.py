@@ -163,6 +163,28 @@ def test_what_a_user_can_mend_is_said(arguments, says, folder, glassbox, tmp_pat
     assert [*tmp_path.iterdir()] == []
 
 
+def test_a_hint_follows_the_translation_of_an_unfamiliar_text(folder, glassbox):
+    lines = ["I see a dog.", "Straße, Übermut, Käse und Ärger", "You know the tree."]
+    answer = glassbox("translate", "--model", folder, stdin="\n".join(lines))
+    assert answer.status == 0
+    assert len(answer.out.splitlines()) == 3
+    assert answer.err == (
+        "glassbox: 'Straße, Übermut, Käse und Ärger' is unlike the text (en, fr) that this "
+        "translator has learned from: do not rely on the translation\n"
+    )
+
+
+def test_a_folder_with_half_of_its_merges_is_refused_in_a_line(folder, glassbox, tmp_path):
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    lines = (broken / "merges.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    (broken / "merges.txt").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+    answer = glassbox("translate", "--model", broken, "I see a dog.")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"glassbox: {broken} holds no translator's tokenizer: ")
+    assert answer.err.endswith("merges: is merges.txt cut off?\n")
+    assert answer.err.count("\n") == 1
+
+
 def test_what_is_not_utf_8_is_refused_by_its_line(folder, glassbox):
     lines = "I see a dog.\nNous aimons la forêt.\n".encode() + "forêt\n".encode("latin-1")
     answer = glassbox("translate", "--model", folder, stdin=lines)

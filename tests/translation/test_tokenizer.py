@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 import tokenizers
@@ -18,6 +19,12 @@ from tests.translation import toy
 
 TEXTS = {"en": ["I see a dog.", "We know."], "fr": ["Je vois un chien.", "Nous savons."]}
 TOKENIZER = toy.tokenizer()
+
+
+@pytest.fixture(scope="module")
+def packaged():
+    """The tokenizer of the translator that the package carries."""
+    return TranslationTokenizer.load(files("glassbox") / "pretrained_weights" / "tatoeba-en-fr")
 
 
 def words(ids):
@@ -135,6 +142,35 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
+FAMILIAR = {
+    "English": "Two young men in white shirts are waiting for the bus, and one of them is asleep.",
+    "French": "Une femme en robe rouge vend des légumes à côté d'une vieille église.",
+    "short German": "Ich liebe dich.",
+}
+UNFAMILIAR = {
+    "German": "Ich habe gestern meine Schlüssel verloren und konnte die Tür nicht öffnen.",
+    "German without umlauts": "Der Bahnhof ist heute wegen eines Streiks geschlossen worden.",
+    "Portuguese": "O gato está dormindo na cadeira perto da janela.",
+    "Spanish": "Mañana por la mañana vamos a viajar juntos hacia Zaragoza.",
+    "Russian": "Привет, как дела?",
+    "Chinese": "我今天很高兴。",
+    "emoji": "😀🎉🚀",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [*((text, True) for text in FAMILIAR.values()), *((t, False) for t in UNFAMILIAR.values())],
+    ids=[*FAMILIAR, *UNFAMILIAR],
+)
+def test_text_unlike_the_training_text_is_unfamiliar(text, expected, packaged):
+    assert packaged.is_familiar(text) is expected
+
+
+def test_without_counts_every_text_is_familiar(packaged):
+    assert replace(packaged, classifier=None).is_familiar(UNFAMILIAR["Chinese"])
+
+
 OTHER = BPE.train(["I see a dog."], 300, special_tokens=("<pad>", "<s>", "</s>", "<de>", "<en>"))
 BAD = {
     "three letters": ({"languages": ("eng", "fr")}, "'eng': expected two small letters"),
@@ -201,10 +237,19 @@ def cut(file, _folder):
     file.write_text(file.read_text()[:-20])
 
 
+def drop_last_line(file, _folder):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+
+
+NO_MERGE = "79 of the 340 tokens, the first of them '.*', are made by none of the 0 merges: is"
 DAMAGE = {
     "no folder": (None, None, FileNotFoundError, "no folder"),
     "no languages": ("translator.json", lambda file, _: file.unlink(), FileNotFoundError, "holds"),
     "no merges": ("merges.txt", lambda file, _: file.unlink(), FileNotFoundError, "merges.txt is"),
+    "no merge": ("merges.txt", lambda file, _: file.write_text(""), ValueError, NO_MERGE),
+    "a merge too few": ("merges.txt", drop_last_line, ValueError, "1 of the 340 tokens, .* cut"),
+    "half a merge": ("merges.txt", cut, ValueError, "needs the token .* belong together"),
     "cut off": ("translator.json", cut, ValueError, "translator.json is not JSON"),
     "cut off counts": ("token_counts.json", cut, ValueError, "token_counts.json is not JSON"),
     "an entry too few": (

@@ -53,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Translate what the ``arguments`` say, and return 0.
 
+    A hint on standard error follows the translation of a text that is not
+    :meth:`familiar <glassbox.translation.TranslationTokenizer.is_familiar>`.
+
     Raises
     ------
     ValueError
@@ -81,6 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
             print(line, flush=True)
         if several:
             print(flush=True)
+        if not translator.tokenizer.is_familiar(text):
+            known = ", ".join(translator.tokenizer.languages)
+            print(
+                f"glassbox: {one_line(text[:40])!r} is unlike the text ({known}) that this "
+                "translator has learned from: do not rely on the translation",
+                file=sys.stderr,
+            )
     return 0
 
 

@@ -19,6 +19,9 @@ from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
 TRANSLATOR_FILE, COUNTS_FILE = "translator.json", "token_counts.json"
+#: A text is unfamiliar if its tokens are shorter than this share of the training text's; fewer
+#: tokens than ``ENOUGH`` are not judged, because short texts vary too much.
+SHORT, ENOUGH = 0.6, 10
 
 
 def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -63,7 +66,8 @@ class TranslationTokenizer:
     ------
     ValueError
         If a language is not two letters, a direction is between other languages or stands twice,
-        there is none, or the vocabulary begins with other tokens or is not the classifier's.
+        there is none, the vocabulary begins with other tokens or is not the classifier's, or a
+        token of it is made by no merge.
 
     Notes
     -----
@@ -88,6 +92,7 @@ class TranslationTokenizer:
                 )
         if self.bpe.pad_token != PAD:
             raise ValueError(f"the pad_token is {self.bpe.pad_token!r}; expected {PAD!r}")
+        _check_merges(self.bpe)
         if self.classifier is not None:
             counted = {name: len(counts) for name, counts in self.classifier.counts.items()}
             if counted != (expected := dict.fromkeys(self.languages, len(self.bpe))):
@@ -187,6 +192,44 @@ class TranslationTokenizer:
             As :meth:`encode_text`.
         """
         return not self.encode_text(text)
+
+    def is_familiar(self, text: str) -> bool:
+        """Return whether the tokens of ``text`` are about as long as those of the training text.
+
+        A word of the training text is one token or two. Another script, another language, emoji,
+        codes and rare names fall into many short tokens, and what the model makes of them is
+        mostly invented.
+
+        Too short to be judged is a text of fewer than 10 tokens. Not noticed are languages that
+        share most of their syllables with those of the translator, and nonsense in known words.
+
+        Parameters
+        ----------
+        text : str
+            In any language.
+
+        Returns
+        -------
+        bool
+            ``False`` if the tokens have less than 0.6 times the usual number of bytes; always
+            ``True`` without a classifier, which knows how often each token occurs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`encode_text`.
+        """
+        lengths = [len(token) for token in self.tokens(self.encode_text(text))]
+        return len(lengths) < ENOUGH or sum(lengths) >= SHORT * self._token_len * len(lengths)
+
+    @cached_property
+    def _token_len(self) -> float:
+        """The mean number of bytes of a token in the training text, each a character of it."""
+        if self.classifier is None:
+            return 0.0
+        totals = [sum(counts) for counts in zip(*self.classifier.counts.values(), strict=True)]
+        n_bytes = sum(n * len(token) for n, token in zip(totals, self.bpe.tokens, strict=True))
+        return n_bytes / max(1, sum(totals))
 
     def encode_source(self, text: str, to: str) -> list[int]:
         """Return what the encoder reads: the token of the language, the text, and the end.
@@ -318,6 +361,17 @@ def _plain_text(text: str, lowercase: bool) -> str:
     check_text(text)
     plain = " ".join(plain_spaces(text).split())
     return plain.lower() if lowercase else plain
+
+
+def _check_merges(bpe: BPE) -> None:
+    """Refuse a list of merges that is not the whole one: each makes a token of the vocabulary."""
+    made = {*bpe.special_tokens, *("".join(pair) for pair in bpe.merges)}
+    missing = [token for token in bpe.tokens if len(token) > 1 and token not in made]
+    if missing:
+        raise ValueError(
+            f"{len(missing):,} of the {len(bpe):,} tokens, the first of them {missing[0]!r}, are "
+            f"made by none of the {len(bpe.merges):,} merges: is merges.txt cut off?"
+        )
 
 
 def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, str], ...]) -> None:
