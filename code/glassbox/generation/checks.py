@@ -23,6 +23,11 @@ def check_whole_number(name: str, value: int, least: int, hint: str = "") -> Non
         raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}{hint}")
 
 
+def is_number(value: object) -> bool:
+    """Whether ``value`` is an integer or a fraction, and no text that looks like one."""
+    return isinstance(value, Real)
+
+
 def check_number(name: str, value: float, above: float, hint: str = "") -> None:
     """Refuse what is not a number, not finite, or not more than ``above``.
 
@@ -31,7 +36,7 @@ def check_number(name: str, value: float, above: float, hint: str = "") -> None:
     ValueError
         If it is not, naming both.
     """
-    if not isinstance(value, Real) or not above < value < math.inf:
+    if not is_number(value) or not above < value < math.inf:
         raise ValueError(f"{name}={value!r}: expected a finite number, more than {above:g}{hint}")
 
 
@@ -43,7 +48,7 @@ def check_share(name: str, value: float, hint: str = "") -> None:
     ValueError
         If it is not, naming it.
     """
-    if not isinstance(value, Real) or not 0 < value <= 1:
+    if not is_number(value) or not 0 < value <= 1:
         raise ValueError(f"{name}={value!r}: expected a number, more than 0 and at most 1{hint}")
 
 
@@ -55,7 +60,7 @@ def check_not_negative(name: str, value: float) -> None:
     ValueError
         If it is not a number, negative or not finite.
     """
-    if not isinstance(value, Real) or not 0 <= value < math.inf:
+    if not is_number(value) or not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r}: expected a finite number, at least 0")
 
 

@@ -114,10 +114,9 @@ class GenerationConfig:
     @property
     def eos_ids(self) -> tuple[int, ...]:
         """The tokens that end a text, however many."""
-        if self.eos_id is None:
-            return ()
-        several = isinstance(self.eos_id, Iterable) and not isinstance(self.eos_id, str)
-        return tuple(self.eos_id) if several else (self.eos_id,)
+        given: Any = () if self.eos_id is None else self.eos_id
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        return tuple(given) if several else (given,)
 
     @property
     def fill_id(self) -> int:

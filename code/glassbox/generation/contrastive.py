@@ -1,7 +1,6 @@
 """Contrastive search: probable, but unlike what is there already (chapter 10)."""
 
 import math
-from numbers import Real
 from typing import Any
 
 import torch
@@ -12,7 +11,9 @@ from torch import Tensor, nn
 from glassbox.generation.checks import (
     check_logits,
     check_model,
+    check_room,
     check_whole_number,
+    is_number,
     vocabulary,
 )
 from glassbox.generation.choice import process
@@ -105,7 +106,7 @@ def contrastive_search(
     check_whole_number("k", k, 1)
     if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
-    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+    if not is_number(alpha) or not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
     if config.sample or config.n_beams > 1:
         raise ValueError(
@@ -114,7 +115,8 @@ def contrastive_search(
         )
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        batch = RunningBatch(model, prompt_ids, config, reads_last=True, **inputs)
+        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        check_room(model, batch.prompt_len, config.max_new_tokens, reads_last=True)
         _search(batch, k, alpha)
     return batch.token_ids.clone()
 

@@ -47,9 +47,6 @@ class RunningBatch:
     source_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, source_length)``: ``False`` where a source is padded, on any side.
         Required where the sources hold the model's ``pad_id``.
-    reads_last : bool, optional
-        Whether the last token will be read too, which most ways of decoding do not need: then
-        there must be a position for it.
 
     Attributes
     ----------
@@ -85,14 +82,13 @@ class RunningBatch:
         prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
         source_ids: Int[Tensor, "batch source_length"] | None = None,
         source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
-        reads_last: bool = False,
     ) -> None:
         self.config = config = config.for_model(check_model(model))
         check_source(model, prompt_ids, source_ids, source_mask)
         if prompt_ids is None:
             prompt_ids = _starts(model.config, source_ids)
         check_prompt(model, prompt_ids, prompt_mask)
-        check_room(model, prompt_ids.size(1), config.max_new_tokens, reads_last=reads_last)
+        check_room(model, prompt_ids.size(1), config.max_new_tokens)
         self.model = cast(Any, model)
         self.prompt_len = self.length = prompt_ids.size(1)
         new = (prompt_ids.size(0), config.max_new_tokens)
