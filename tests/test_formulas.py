@@ -71,11 +71,13 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Formula]] = {
     ),
     "layer norm": (
         lambda: LayerNorm(12),
-        lambda module, x: layer_norm(x, *module.parameters(), 1e-5),
+        lambda module, x: layer_norm(
+            x, module.get_parameter("weight"), module.get_parameter("bias"), 1e-5
+        ),
     ),
     "norm without a mean": (
         lambda: RMSNorm(12),
-        lambda module, x: rms_norm(x, *module.parameters(), 1e-6),
+        lambda module, x: rms_norm(x, module.get_parameter("weight"), 1e-6),
     ),
     "ReLU": (lambda: FeedForward(12, 20), feed_forward(lambda x: x.clamp(min=0))),
     "GELU": (lambda: FeedForward(12, 20, "gelu"), feed_forward(gelu)),
