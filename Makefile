@@ -18,7 +18,8 @@ test: env ## Check everything: style, types, package, every cell, site, browser
 	@$(BIN)/python -m tools.check
 
 unit: env ## The fast part of the tests: package and tools, in about two minutes
-	@$(BIN)/python -m pytest tests -q -m "not browser and not slow" --ignore=tests/book --ignore=tests/site $(ARGS)
+	@OMP_NUM_THREADS=1 JAXTYPING_DISABLE=1 $(BIN)/python -m pytest tests -q \
+	    -m "not browser and not slow" --ignore=tests/book --ignore=tests/site $(ARGS)
 
 portable: env ## Run every cell on imitated processors (PROCESSORS=old, or several)
 	@$(BIN)/python -m tools.check $(PROCESSORS)

@@ -893,6 +893,7 @@ def test_under_autocast_other_precisions_are_converted_not_refused(kind):
         assert model.encoder(zeros(2, 3, 16, dtype=torch.bfloat16)).shape == (2, 3, 16)
 
 
+@pytest.mark.slow  # `make unit` does without annotations
 @pytest.mark.parametrize(
     "attempt",
     [

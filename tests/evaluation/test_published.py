@@ -11,6 +11,7 @@ from glassbox.evaluation import corpus_bleu, moses_bleu, moses_tokens, spacy_ble
 from glassbox.evaluation import published as module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
@@ -38,6 +39,7 @@ def test_moses_keeps_hyphens_and_escapes_signs(text, language, expected):
     assert moses_tokens(text, language) == expected.split()
 
 
+@pytest.mark.slow
 def test_the_german_test_set_has_the_tokens_of_the_published_log(data):
     """Wu et al. (2021): ``reflen=12103``; with hyphens split it would be 12,243."""
     data("multi30k/test_2016_flickr.de.gz")

@@ -98,6 +98,7 @@ def test_a_missing_library_is_asked_for_when_it_is_needed(monkeypatch):
     assert "scoring translations needs sacrebleu, which is not installed" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_package_is_imported_without_the_libraries_that_measure():
     program = (
         "import sys, glassbox.evaluation; "

@@ -105,6 +105,7 @@ def in_chunks(model, ids, lengths, cache, **inputs):
     return torch.cat(logits, dim=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(cuts=st.sets(st.integers(1, 9)), seed=st.integers(0, 2**31))
 def test_reading_in_any_pieces_equals_reading_at_once(cuts, seed):

@@ -48,6 +48,7 @@ def learned(captions):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_saved_loads_as_it_was(learned, tmp_path):
     for number, tokenizer in enumerate(learned):
         folder = tmp_path / str(number)
@@ -85,6 +86,7 @@ def test_bert_s_two_files_say_the_same(bert, tmp_path):
     assert same(WordPiece.load(tmp_path), bert.ours)
 
 
+@pytest.mark.slow
 def test_gpt2_s_two_layouts_say_the_same(gpt2, tmp_path):
     gpt2.reference.save(str(tmp_path / "tokenizer.json"))
     loaded = BPE.load(tmp_path)
@@ -148,6 +150,7 @@ def test_a_model_of_sentencepiece_that_is_cut_off_anywhere_does_not_load(llama, 
             SentencePieceBPE.load(tmp_path)
 
 
+@pytest.mark.slow
 def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):
     reference = Reference.from_str(gpt2.reference.to_str())
     reference.add_special_tokens(["<pad>", "<s>"])
@@ -159,6 +162,7 @@ def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):
     assert loaded.encode(text) == reference.encode(text).ids
 
 
+@pytest.mark.slow
 def test_t5_s_file_is_read_with_its_character_map(character_map, captions, tmp_path):
     tokenizer = Unigram.train(captions[:100], 300, character_map=character_map)
     tokenizer.save(tmp_path)

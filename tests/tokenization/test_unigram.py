@@ -61,6 +61,7 @@ def test_the_marginals_are_those_of_all_segmentations(word, scores):
     assert forward(edges)[-1] == pytest.approx(backward(edges)[0], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 3.0])
 def test_segmentations_are_drawn_by_their_probability(alpha):
     pieces = Pieces({"a": -1.0, "b": -1.5, "ab": -1.7, "ba": -2.0, "aba": -2.2, "c": -3.0})

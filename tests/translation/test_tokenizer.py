@@ -87,6 +87,7 @@ def test_lower_case_is_an_option_of_the_tokenizer():
     assert ("Ġ", "i") in small.bpe.merges
 
 
+@pytest.mark.slow
 def test_the_vocabulary_is_that_of_the_reference_library(sentences):
     english, french = zip(*sentences[:1000], strict=True)
     ours = TranslationTokenizer.train({"en": english, "fr": french}, 1_000)

@@ -77,6 +77,7 @@ def test_maps_that_are_compared_share_one_colour_scale() -> None:
     assert {ax.collections[0].get_clim() for ax in figure.axes[:2]} == {(0.0, 1.0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vmax", [1.0, 0.5])
 def test_maps_without_numbers_say_what_their_colours_mean(vmax: float) -> None:
     several = attention_maps([WEIGHTS] * 3, TOKENS, titles=["a", "b", "c"], vmax=vmax)
@@ -101,6 +102,7 @@ def test_maps_with_numbers_need_no_bar_of_colours() -> None:
     assert len(attention_maps([WEIGHTS] * 2, TOKENS, titles=["a", "b"], annotate=True).axes) == 2
 
 
+@pytest.mark.slow
 def test_numbers_that_do_not_fit_give_way_to_a_bar_of_colours() -> None:
     found = records(12)[0].weights[0]
     names = [f"t{i}" for i in range(12)]
@@ -127,6 +129,7 @@ def test_a_small_map_is_shapes_and_text() -> None:
     assert len(text) < 40_000
 
 
+@pytest.mark.slow
 def test_a_large_map_stays_small() -> None:
     found = records(80, layers=1, heads=1)[0].weights[0, 0]
     text = svg(one_map(found, [f"t{i}" for i in range(80)]))
@@ -152,6 +155,7 @@ def test_numbers_stand_out_from_their_cells(weight: float) -> None:
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
+@pytest.mark.slow
 def test_text_is_legible_on_a_screen_of_360_pixels() -> None:
     two = attention_maps([WEIGHTS, WEIGHTS], TOKENS, titles=["a", "b"])
     numbered = attention_maps([WEIGHTS, WEIGHTS], TOKENS, titles=["a", "b"], annotate=True)
