@@ -12,7 +12,7 @@ help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 book: env ## Build the website and say where it is
-	@$(BIN)/python -m tools.build_site
+	@$(BIN)/python -m tools.build_site --if-changed
 
 test: env ## Check everything: style, types, package, every cell, site, browser
 	@$(BIN)/python -m tools.check

@@ -6,8 +6,8 @@ inside the page (`drawings`), source in cells as listings (`listings`), folded s
 versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
 their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), and no more bytes than the
-pages use (`slim`).
+widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
+use (`slim`), and nothing worked out twice (`remembered`).
 """
 
 from pathlib import Path
@@ -30,6 +30,7 @@ from glassbox_site import (
     notebooks,
     numbers,
     objects,
+    remembered,
     signatures,
     slim,
     times,
@@ -41,7 +42,7 @@ HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(notebooks, slim),
+    *(notebooks, slim, remembered),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 

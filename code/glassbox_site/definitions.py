@@ -4,19 +4,23 @@ Every page carries, hidden at its end, the definitions of the terms it links to;
 described by its definition (`aria-describedby`), and `book.js` shows it on hover and focus.
 """
 
+from functools import cache
+
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 GLOSSARY = "chapters/glossary"
 
 
-def glossary(app: Sphinx) -> dict[str, nodes.definition]:
+@cache
+def glossary(env: BuildEnvironment) -> dict[str, nodes.definition]:
     """Definitions of the glossary by the id of their term."""
-    if GLOSSARY not in app.env.found_docs:
+    if GLOSSARY not in env.found_docs:
         return {}
     entries = {}
-    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+    for item in env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
         definition = item.next_node(nodes.definition)
         for term in item.findall(nodes.term):
             entries.update(dict.fromkeys(term["ids"], definition))
@@ -38,12 +42,11 @@ def add_definitions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if app.builder.format != "html" or docname == GLOSSARY:
         return
     used: dict[str, nodes.definition] = {}
-    known = None
     for link in doctree.findall(nodes.reference):
         inner = link.next_node(nodes.inline)
         if inner is None or "std-term" not in inner["classes"]:
             continue
-        known = glossary(app) if known is None else known
+        known = glossary(app.env)
         anchor = link.get("refuri", "").partition("#")[2]
         if anchor in known:
             used[anchor] = known[anchor]

@@ -9,6 +9,7 @@ import builtins
 import inspect
 import pkgutil
 import re
+from collections import defaultdict
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
@@ -18,7 +19,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
-from sphinx.domains.python import PythonDomain
+from sphinx.domains.python import ObjectEntry, PythonDomain
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
@@ -133,11 +134,20 @@ def resolve(
         return text if _in_signature(reference) or is_attribute(target, *place) else None
     domain = env.get_domain("py")
     assert isinstance(domain, PythonDomain)
-    for name, entry in domain.objects.items():  # a constant does not know what it is called
-        if name.rpartition(".")[2] == target.rpartition(".")[2] and look_up(name, "") is thing:
+    for name, entry in by_last_name(domain)[target.rpartition(".")[2]]:
+        if look_up(name, "") is thing:  # a constant does not know what it is called
             page, place_there = entry.docname, entry.node_id
             return make_refnode(app.builder, reference["refdoc"], page, place_there, [text], name)
     return text
+
+
+@cache
+def by_last_name(domain: PythonDomain) -> dict[str, list[tuple[str, ObjectEntry]]]:
+    """The entries of the reference, when all pages are read, by the last part of their names."""
+    found: dict[str, list[tuple[str, ObjectEntry]]] = defaultdict(list)
+    for name, entry in domain.objects.items():
+        found[name.rpartition(".")[2]].append((name, entry))
+    return found
 
 
 def _in_signature(node: nodes.Node | None) -> bool:

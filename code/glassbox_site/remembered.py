@@ -1,0 +1,27 @@
+"""What Sphinx and its extensions would work out again and again is worked out once."""
+
+from functools import cache
+
+from pybtex import plugin
+from sphinx.application import Sphinx
+from sphinx.errors import PycodeError
+from sphinx.pycode import ModuleAnalyzer
+from sphinx.search.en import SearchEnglish
+
+from glassbox_site.objects import modules
+
+read_source = ModuleAnalyzer.for_module
+
+
+def read_our_source(module: str) -> ModuleAnalyzer:
+    """Read the source of a module for the comments on its attributes; other packages have none."""
+    if module not in modules():
+        raise PycodeError(f"{module} is not of this package")
+    return read_source(module)
+
+
+def setup(app: Sphinx) -> None:
+    """Remember the plugins of the bibliography, the stems of words, and read our source alone."""
+    plugin._load_entry_point = cache(plugin._load_entry_point)
+    SearchEnglish.stem = cache(SearchEnglish.stem)  # type: ignore[method-assign]
+    ModuleAnalyzer.for_module = staticmethod(read_our_source)  # type: ignore[method-assign]
