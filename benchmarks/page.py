@@ -37,7 +37,8 @@ def compose() -> str:
     marks = tomllib.loads(MARKS.read_text(encoding="utf-8"))
     parts = [OPENING, "## Learning", *learning(marks["learning"], RUNS)]
     for file in sorted((HERE / "results").glob("*.json")):
-        parts += speed(marks["speed"], json.loads(file.read_text()))
+        measured = json.loads(file.read_text())
+        parts += [*speed(marks["speed"], measured), painted(marks["paint"]["mark"], measured)]
     parts += ["## Held by tests", HELD, held(marks["held"]), "(cards)=\n## Cards", CARDS]
     for run in sorted(path.parent for path in RUNS.glob("*/CARD.md")):
         parts.append(f"(card-{run.name})=\n" + demoted((run / "CARD.md").read_text("utf-8")))
@@ -146,6 +147,20 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
             f"{one['token_ms']:.1f} ms; reading all parameters once from memory, below which no "
             f"program comes, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
         )
+
+
+def painted(mark: float, measured: Mapping[str, Any]) -> str:
+    """Say when the largest part of a chapter's page is painted."""
+    aim = f"the mark is at most {mark:,g} ms"
+    for one in (one for one in measured["results"] if "paint_ms" in one):
+        times = one["paint_ms"]
+        slowest = max(times, key=times.__getitem__)
+        return (
+            f"In a browser on this machine the largest part of a chapter's page is painted after "
+            f"at most {times[slowest]:,g} ms, that of {{doc}}`/chapters/{slowest}`; "
+            f"{aim}: {'met' if times[slowest] <= mark else '**missed**'}."
+        )
+    return f"The largest paint of a chapter's page has not been measured; {aim}."
 
 
 def held(marks: Iterable[Mapping[str, str]]) -> str:

@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from benchmarks import attention, bert, decoding, growth, machine, page, training
+from benchmarks import attention, bert, decoding, growth, machine, page, paint, training
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (attention, bert, training, decoding)
-Result = Comparison | Growth | decoding.Share
+Result = Comparison | Growth | decoding.Share | paint.Paint
 
 
 def measure(device: str, seconds: float) -> Iterator[Result]:
@@ -64,7 +64,7 @@ def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
             f"| {law.what} | {law.device} | {lengths} | {costs} {law.unit} | {law.exponent:.2f} |"
         )
     for done in results:
-        if isinstance(done, decoding.Share):
+        if isinstance(done, decoding.Share | paint.Paint):
             lines += ["", done.sentence()]
     return "\n".join(lines) + "\n"
 
@@ -96,6 +96,8 @@ def row(done: Result) -> dict[str, Any]:
             "costs": [round(cost, 4) for cost in done.costs],
             "exponent": round(done.exponent, 3),
         }
+    if isinstance(done, paint.Paint):
+        return {"what": paint.WHAT, "paint_ms": {k: round(v) for k, v in done.pages.items()}}
     return {
         "what": done.what,
         "device": done.device,
@@ -111,6 +113,8 @@ def line(done: Result) -> str:
         return f"{done.ratio:6.3f}  {done.what}, {done.device}"
     if isinstance(done, Growth):
         return f"n^{done.exponent:4.2f}  {done.what}, {done.device}"
+    if isinstance(done, paint.Paint):
+        return done.sentence()
     return f"{done.share:6.3f}  {done.what}, {done.device}"
 
 
@@ -124,6 +128,9 @@ def main() -> None:
         for done in measure(device, seconds):
             print(line(done), flush=True)
             results.append(done)
+    if painted := paint.measure():
+        print(line(painted), flush=True)
+        results.append(painted)
     RESULTS.mkdir(exist_ok=True)
     name = machine.name(about)
     (RESULTS / f"{name}.md").write_text(table(about, results), encoding="utf-8")

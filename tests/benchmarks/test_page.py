@@ -63,6 +63,20 @@ def test_a_time_beyond_its_mark_is_missed() -> None:
     assert "| 1.010 (1.00 to 1.02) | at most 1 | **missed** |" in text
 
 
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({"one": 900, "two": 1500}, "1,500 ms, that of {doc}`/chapters/two`; the mark"),
+        ({"one": 900, "two": 1500}, "at most 1,500 ms: met."),
+        ({"one": 1501, "two": 700}, "**missed**."),
+        (None, "has not been measured; the mark is at most 1,500 ms."),
+    ],
+)
+def test_a_paint_is_met_missed_or_not_measured(times: dict[str, int] | None, said: str) -> None:
+    results = [{"what": "paint", "paint_ms": times}] if times else []
+    assert said in page.painted(1500, {"results": results})
+
+
 def test_every_mark_of_speed_is_measured() -> None:
     for file in (page.HERE / "results").glob("*.json"):
         names = [one["what"] for one in json.loads(file.read_text())["results"]]

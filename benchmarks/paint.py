@@ -1,0 +1,64 @@
+"""When the largest part of a chapter's page is painted, in a browser, served from this machine."""
+
+import threading
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.conftest import ARGUMENTS, find_chromium
+from tools.build_site import INDEX
+from tools.notebooks import notebooks
+from tools.serve import Server
+
+WHAT = "largest paint of a chapter's page"
+LOADS = 3  # the best counts: what else the machine does is not the page's doing
+WATCH = """
+window.largest = 0;
+new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.largest = entry.startTime;
+}).observe({ type: 'largest-contentful-paint', buffered: true });
+"""
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Milliseconds to the largest paint of each chapter's page, the best of its loads."""
+
+    pages: dict[str, float]
+
+    @property
+    def slowest(self) -> str:
+        """The chapter that takes longest."""
+        return max(self.pages, key=self.pages.__getitem__)
+
+    def sentence(self) -> str:
+        """Say which page is slowest, and how slow."""
+        return f"{WHAT}: at most {self.pages[self.slowest]:.0f} ms, that of {self.slowest}."
+
+
+def measure() -> Paint | None:
+    """Open every chapter of the built site; nothing without a site or a Chromium."""
+    if not INDEX.is_file():
+        return None
+    with sync_playwright() as playwright, Server(INDEX.parent) as server:
+        path = find_chromium(playwright)
+        if path is None:
+            return None
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        addresses = {path.stem: f"{server.url}chapters/{path.stem}.html" for path in notebooks()}
+        pages = {
+            name: min(largest(browser, url) for _ in range(LOADS))
+            for name, url in addresses.items()
+        }
+        server.shutdown()
+    return Paint(pages)
+
+
+def largest(browser: Browser, url: str) -> float:
+    """Return when the largest part of a page was painted, opened with an empty cache."""
+    with browser.new_context(viewport={"width": 1400, "height": 900}) as context:
+        page = context.new_page()
+        page.add_init_script(WATCH)
+        page.goto(url, wait_until="networkidle")
+        return float(page.evaluate("window.largest"))
