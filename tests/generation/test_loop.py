@@ -130,10 +130,9 @@ def test_the_last_token_needs_no_position(options):
     with pytest.raises(ValueError, match="at most max_new_tokens=2"):
         generate(model, prompt, max_new_tokens=3, **options)
 
-    config = TransformerConfig(positions="learned", max_len=4, **SIZES)
+    translator = Transformer(TransformerConfig(positions="learned", max_len=4, **SIZES)).eval()
     inputs = {"source_ids": prompt} | {n: x for n, x in options.items() if n != "prompt_mask"}
-    model = Transformer(config).eval()
-    assert generate(model, **inputs, max_new_tokens=4, eos_id=()).shape == (2, 5)
+    assert generate(translator, **inputs, max_new_tokens=4, eos_id=()).shape == (2, 5)
 
 
 def test_a_verified_token_needs_a_position_and_the_last_one_does_not():

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 import tokenizers
@@ -24,7 +25,8 @@ TOKENIZER = toy.tokenizer()
 @pytest.fixture(scope="module")
 def packaged():
     """The tokenizer of the translator that the package carries."""
-    return TranslationTokenizer.load(files("glassbox") / "pretrained_weights" / "tatoeba-en-fr")
+    folder = Path(str(files("glassbox"))) / "pretrained_weights" / "tatoeba-en-fr"
+    return TranslationTokenizer.load(folder)
 
 
 def words(ids):
