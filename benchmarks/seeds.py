@@ -69,7 +69,7 @@ def word_vectors(page: Page, seeds: range) -> Iterator[dict[str, float]]:
     for seed in seeds:
         page.run("c099", "begin(0)", f"begin({seed})")
         page.run("c100")
-        found = {}
+        found: dict[str, float] = {}
         for kind in ("twins", "strangers"):
             for when in ("before", "after"):
                 cosines = [page["between"](*pair, page[when]) for pair in page[kind]]
@@ -89,7 +89,7 @@ def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
     for seed in seeds:
         models = {name: page["train"](make, seed) for name, make in page["makers"].items()}
         models["two layers"] = page["train"](page["makers"]["none"], seed, n_layers=2)
-        found = {}
+        found: dict[str, float] = {}
         for name, model in models.items():
             for length in page["LENGTHS"]:
                 found[f"{name}, {length}"] = page["accuracy"](model, length)
@@ -120,7 +120,7 @@ def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:
         page.run("c5353c134", "manual_seed(1)", f"manual_seed({seed + 1})")
         page.run("c4b96db89", "manual_seed(2)", f"manual_seed({seed + 2})")
         page.run("c55870856")
-        found = {}
+        found: dict[str, float] = {}
         for name, curve in page["curves"].items():
             found |= {f"{name}, loss": curve[-1][0], f"{name}, right": curve[-1][1]}
             french, english = page["held_out"]
@@ -152,7 +152,7 @@ def translator(page: Page, seeds: range) -> Iterator[dict[str, float]]:
         for cell in ("71422805", "96eb995c"):
             page.run(cell)
         page.run("731d6de7", "seed=1", f"seed={seed + 1}")
-        found = {}
+        found: dict[str, float] = {}
         for cell in ("017f38d1", "15cc8a3e", "1ad5b427", "3d2bee34", "0aa5deeb", "0b242817"):
             page.run(cell)
         page.names["groups"] = list(page["group_of"].values())

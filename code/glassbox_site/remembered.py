@@ -24,4 +24,4 @@ def setup(app: Sphinx) -> None:
     """Remember the plugins of the bibliography, the stems of words, and read our source alone."""
     plugin._load_entry_point = cache(plugin._load_entry_point)
     SearchEnglish.stem = cache(SearchEnglish.stem)  # type: ignore[method-assign]
-    ModuleAnalyzer.for_module = staticmethod(read_our_source)  # type: ignore[method-assign]
+    ModuleAnalyzer.for_module = staticmethod(read_our_source)  # type: ignore

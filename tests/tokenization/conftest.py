@@ -212,9 +212,9 @@ def llama(captions: list[str], tmp_path_factory: pytest.TempPathFactory) -> Simp
     )
     file = folder / "tokenizer.model"
     ours = SentencePieceBPE.from_model(file)
-    sentencepiece = sentencepiece.SentencePieceProcessor(model_file=str(file))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(file))
     return SimpleNamespace(
-        ours=ours, reference=llama_reference(ours), sentencepiece=sentencepiece, folder=folder
+        ours=ours, reference=llama_reference(ours), sentencepiece=processor, folder=folder
     )
 
 

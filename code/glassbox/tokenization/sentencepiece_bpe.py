@@ -149,7 +149,8 @@ class SentencePieceBPE(Tokenizer):
 
         Notes
         -----
-        Sennrich, Haddow and Birch (2016), algorithm 1, as in :meth:`glassbox.tokenization.BPE.train`.
+        Sennrich, Haddow and Birch (2016), algorithm 1, as in
+        :meth:`glassbox.tokenization.BPE.train`.
         """
         words: Counter[str] = Counter()
         for text in check_texts(texts):

@@ -75,7 +75,8 @@ def next_token(
         raise ValueError("prefixes has no (): give the logits of the first token")
     order = sorted(prefixes, key=lambda ids: (len(ids), ids))
     places = {ids: place for place, ids in enumerate(order)}
-    nodes, reached = [], {()}
+    nodes: list[list[Any]] = []
+    reached: set[tuple[int, ...]] = {()}
     for ids in order:
         logits = prefixes[ids]
         if logits.dim() != 1 or not logits.isfinite().all():
