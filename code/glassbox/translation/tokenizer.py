@@ -66,8 +66,7 @@ class TranslationTokenizer:
     ------
     ValueError
         If a language is not two letters, a direction is between other languages or stands twice,
-        there is none, the vocabulary begins with other tokens or is not the classifier's, or a
-        token of it is made by no merge.
+        there is none, or the vocabulary begins with other tokens or is not the classifier's.
 
     Notes
     -----
@@ -92,7 +91,6 @@ class TranslationTokenizer:
                 )
         if self.bpe.pad_token != PAD:
             raise ValueError(f"the pad_token is {self.bpe.pad_token!r}; expected {PAD!r}")
-        _check_merges(self.bpe)
         if self.classifier is not None:
             counted = {name: len(counts) for name, counts in self.classifier.counts.items()}
             if counted != (expected := dict.fromkeys(self.languages, len(self.bpe))):
@@ -361,17 +359,6 @@ def _plain_text(text: str, lowercase: bool) -> str:
     check_text(text)
     plain = " ".join(plain_spaces(text).split())
     return plain.lower() if lowercase else plain
-
-
-def _check_merges(bpe: BPE) -> None:
-    """Refuse a list of merges that is not the whole one: each makes a token of the vocabulary."""
-    made = {*bpe.special_tokens, *("".join(pair) for pair in bpe.merges)}
-    missing = [token for token in bpe.tokens if len(token) > 1 and token not in made]
-    if missing:
-        raise ValueError(
-            f"{len(missing):,} of the {len(bpe):,} tokens, the first of them {missing[0]!r}, are "
-            f"made by none of the {len(bpe.merges):,} merges: is merges.txt cut off?"
-        )
 
 
 def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, str], ...]) -> None:
