@@ -195,10 +195,9 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
 
 
 @pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_compiled_whole_it_gives_the_same(backend):
+def test_compiled_whole_it_gives_the_same():
     encoder, x = small(norm_first=True, dropout=0.0), torch.randn(2, 5, 16)
-    compiled = torch.compile(encoder, backend=backend, fullgraph=True)
+    compiled = torch.compile(encoder, backend="aot_eager", fullgraph=True)
     mask = causal_mask(5)
     out, expected = compiled(x, mask), encoder(x, mask)
     torch.testing.assert_close(out, expected, atol=1e-6, rtol=1e-5)
