@@ -1,0 +1,291 @@
+"""Do the tests notice a fault? Seed many at random, one at a time, and count those that are caught.
+
+    python -m tools.faults [--number 200] [--seed 1] [--jobs 2]
+
+A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`, drawing apart.
+Each meets the tests nearest to it, in a process forked from one that has PyTorch loaded, until one
+fails. Faults that no near test sees are then seeded together and meet all tests of the package; a
+test that fails there is given to each of them alone. What is left over has survived, and is listed.
+"""
+
+import argparse
+import ast
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DRAWN = ("viz", "widgets")
+SECONDS = 240  # a fault that makes a test run for longer is caught too
+
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A piece of source, and the wrong one that takes its place."""
+
+    path: str
+    line: int
+    start: int  # in the file's text
+    end: int
+    was: str
+    wrong: str
+
+
+def parts(tree: ast.AST) -> Iterator[ast.AST]:
+    """Go through all nodes but annotations and the pieces of f-strings."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns"):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST) and not isinstance(node, ast.JoinedStr):
+                yield node
+                yield from parts(node)
+
+
+def wrong_forms(node: ast.AST) -> Iterator[ast.AST]:
+    """The ways in which a node can be wrong."""
+    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
+        if isinstance(node, ast.BinOp) and any(
+            isinstance(side, ast.Constant | ast.JoinedStr)
+            and not isinstance(getattr(side, "value", ""), int | float)
+            for side in (node.left, node.right)
+        ):
+            return  # text, and types such as int | None
+        yield _with(node, op=SWAPS[type(node.op)]())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        yield _with(node, ops=[SWAPS[type(node.ops[0])](), *node.ops[1:]])
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield ast.Constant(node.value + 1 if isinstance(node.value, int) else node.value * 2 + 0.1)
+    elif isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
+        node.test, ast.Compare
+    ):
+        yield ast.UnaryOp(ast.Not(), node.test)
+
+
+def _with(node: ast.AST, **changes: object) -> ast.AST:
+    return type(node)(**(dict(ast.iter_fields(node)) | changes))
+
+
+def faults_of(path: Path, root: Path) -> list[Fault]:
+    """Return every fault that can be seeded into a module."""
+    text = path.read_text(encoding="utf-8")
+    lines = [0]
+    for line in text.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    found = []
+    for node in parts(ast.parse(text)):
+        for wrong in wrong_forms(node):
+            place = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else node
+            start = lines[place.lineno - 1] + place.col_offset  # type: ignore[attr-defined]
+            end = lines[place.end_lineno - 1] + place.end_col_offset  # type: ignore[attr-defined]
+            was = text.encode()[start:end].decode()
+            name = path.relative_to(root).as_posix()
+            new = f"({ast.unparse(ast.fix_missing_locations(wrong))})"
+            found.append(Fault(name, place.lineno, start, end, was, new))  # type: ignore[attr-defined]
+    return found
+
+
+def seeded(faults: list[Fault], text: bytes) -> bytes:
+    """Return a module's source with these faults, none of which overlap."""
+    for fault in sorted(faults, key=lambda fault: -fault.start):
+        text = text[: fault.start] + fault.wrong.encode() + text[fault.end :]
+    return text
+
+
+def near(fault: Fault, tests: dict[str, str]) -> list[str]:
+    """Return the files of tests that name the fault's module, or what it defines, nearest first."""
+    module = fault.path.removeprefix("code/").removesuffix(".py").replace("/", ".")
+    stem = module.rpartition(".")[2]
+    tree = ast.parse((ROOT / fault.path).read_text(encoding="utf-8"))
+    defined = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    names = re.compile("|".join([re.escape(module), *(rf"\b{name}\b" for name in defined)]) or "$^")
+
+    def distance(path: str) -> tuple[bool, bool, int]:
+        folder = module.split(".")[1]
+        same = f"tests/{folder}/" in path or f"test_{folder}" in path
+        return f"test_{stem}" not in path, not same, -len(names.findall(tests[path]))
+
+    return sorted((path for path in tests if names.search(tests[path])), key=distance)
+
+
+WORKER = """
+import os, sys, json, signal, traceback
+sys.path[:0] = json.loads(sys.argv[1])
+os.environ["OMP_NUM_THREADS"] = "1"
+import torch, torch.distributed, transformers, tokenizers, sacrebleu, matplotlib, safetensors.torch
+import transformers.models.bert.modeling_bert, pytest
+torch.set_num_threads(1)
+for line in sys.stdin:
+    tree, out, arguments = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        os.chdir(tree)
+        sys.path[:] = [tree, tree + "/code", *sys.path]
+        os.environ["PYTHONPATH"] = tree + "/code:" + tree
+        log = os.open(out, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.dup2(log, 1), os.dup2(log, 2)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        code = 99
+        try:
+            code = int(pytest.main(arguments))
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(code)
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
+    signal.alarm(int(sys.argv[2]))
+    _, status = os.waitpid(child, 0)
+    signal.alarm(0)
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    print(os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+class Bench:
+    """A copy of the tree in which faults are seeded, and a process that runs tests on it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="faults-"))
+        self.tree = self.folder / "tree"
+        tracked = subprocess.run(
+            ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for name in tracked:
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.tree / name)
+        (self.tree / ".venv").symlink_to(Path(sys.executable).parent.parent)
+        self.log = self.folder / "log"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, json.dumps([str(self.tree)]), str(SECONDS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self.tree,
+            text=True,
+        )
+
+    def run(self, faults: list[Fault], arguments: list[str]) -> tuple[int, str]:
+        """Run tests with these faults; return pytest's status and what it printed."""
+        paths = {fault.path for fault in faults}
+        for path in paths:
+            ours = [fault for fault in faults if fault.path == path]
+            (self.tree / path).write_bytes(seeded(ours, (ROOT / path).read_bytes()))
+        asked = json.dumps([str(self.tree), str(self.log), arguments])
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(asked + "\n")
+        self.process.stdin.flush()
+        status = int(self.process.stdout.readline())
+        for path in paths:
+            shutil.copy(ROOT / path, self.tree / path)
+        return status, self.log.read_text(errors="replace")
+
+    def close(self) -> None:
+        """End the process and remove the copy."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+OPTIONS = [
+    *("-q", "-x", "-p", "no:cacheprovider", "--tb=line", "-m", "not browser"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+]
+
+
+def look(bench: Bench, fault: Fault, tests: dict[str, str], files: int) -> str:
+    """Return the test that catches a fault, among the nearest files; nothing if none does."""
+    nearest = near(fault, tests)
+    for some in (nearest[:2], nearest[2:files]):
+        if not some:
+            continue
+        status, log = bench.run([fault], [*OPTIONS, *some])
+        if status not in (0, 5):
+            found = re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)
+            return found[0] if found else f"status {status}"
+    return ""
+
+
+def together(faults: list[Fault], benches: list[Bench]) -> list[Fault]:
+    """Return the faults that no test of the package catches, of some that do not overlap."""
+    everything = ["tests", "--ignore=tests/site", "--ignore=tests/book"]
+    options = [option for option in OPTIONS if option != "-x"]
+    _, log = benches[0].run(faults, [*options, *everything])
+    failed = sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)))
+    print(f"{len(failed)} tests fail with {len(faults)} faults together", flush=True)
+    return [f for f in faults if not failed or benches[0].run([f], [*OPTIONS, *failed])[0] == 0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--number", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--files", type=int, default=8, help="test files nearest to a fault")
+    parser.add_argument("--out", type=Path, default=Path("faults.json"))
+    given = parser.parse_args()
+    package = ROOT / "code" / "glassbox"
+    modules = sorted(p for p in package.rglob("*.py") if p.parent.name not in DRAWN)
+    every = [fault for path in modules for fault in faults_of(path, ROOT)]
+    chosen = random.Random(given.seed).sample(every, given.number)
+    tests = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if path.parent.name not in ("site", "book")
+    }
+    print(f"{given.number} of {len(every)} faults in {len(modules)} modules", flush=True)
+    benches = [Bench() for _ in range(given.jobs)]
+    caught: dict[int, str] = {}
+    start = time.perf_counter()
+
+    def work(job: int) -> None:
+        for number in range(job, len(chosen), given.jobs):
+            fault = chosen[number]
+            caught[number] = look(benches[job], fault, tests, given.files)
+            took = time.perf_counter() - start
+            verdict = caught[number] or "NOT CAUGHT"
+            print(
+                f"{number:3} {took:5.0f} s {fault.path}:{fault.line} {fault.was!r} -> "
+                f"{fault.wrong!r}: {verdict}",
+                flush=True,
+            )
+
+    with ThreadPoolExecutor(given.jobs) as pool:
+        list(pool.map(work, range(given.jobs)))
+    left = [fault for number, fault in enumerate(chosen) if not caught[number]]
+    print(f"caught by near tests: {len(chosen) - len(left)} of {len(chosen)}", flush=True)
+    survivors = together(left, benches)
+    print(f"caught: {len(chosen) - len(survivors)} of {len(chosen)}")
+    given.out.write_text(json.dumps([asdict(fault) for fault in survivors], indent=1))
+    for bench in benches:
+        bench.close()
+
+
+if __name__ == "__main__":
+    main()
