@@ -3,9 +3,9 @@
     python -m tools.faults [--number 200] [--seed 1] [--jobs 2]
 
 A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`, drawing apart.
-Each meets the tests nearest to it, in a process forked from one that has PyTorch loaded, until one
-fails. Faults that no near test sees are then seeded together and meet all tests of the package; a
-test that fails there is given to each of them alone. What is left over has survived, and is listed.
+All tests run once, to see which of them enter which function, and how long each takes. Then each
+fault meets the tests that enter its function, quickest first, until one fails. Those that all of
+them pass have survived, and are listed.
 """
 
 import argparse
@@ -114,20 +114,60 @@ def seeded(faults: list[Fault], text: bytes) -> bytes:
     return text
 
 
-def near(fault: Fault, tests: dict[str, str]) -> list[str]:
-    """Return the files of tests that name the fault's module, or what it defines, nearest first."""
-    module = fault.path.removeprefix("code/").removesuffix(".py").replace("/", ".")
-    stem = module.rpartition(".")[2]
-    tree = ast.parse((ROOT / fault.path).read_text(encoding="utf-8"))
-    defined = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    names = re.compile("|".join([re.escape(module), *(rf"\b{name}\b" for name in defined)]) or "$^")
+#: A plugin of pytest that writes down which functions of the package each test enters.
+WATCH = """
+import json, os, sys, time
+import pytest
+seen, entered = {}, set()
+place = os.path.join(os.getcwd(), "code", "glassbox")
 
-    def distance(path: str) -> tuple[bool, bool, int]:
-        folder = module.split(".")[1]
-        same = f"tests/{folder}/" in path or f"test_{folder}" in path
-        return f"test_{stem}" not in path, not same, -len(names.findall(tests[path]))
+def trace(frame, event, argument):
+    code = frame.f_code
+    if code.co_filename.startswith(place):
+        entered.add((code.co_filename[len(os.getcwd()) + 1:], code.co_firstlineno))
 
-    return sorted((path for path in tests if names.search(tests[path])), key=distance)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    entered.clear()
+    start = time.process_time()
+    sys.settrace(trace)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(None)
+        seen[item.nodeid] = time.process_time() - start, sorted(entered)
+
+def pytest_sessionfinish():
+    with open("seen.json", "w") as file:
+        json.dump(seen, file)
+"""
+
+
+def function_at(path: str, line: int) -> tuple[int, int] | None:
+    """Return the first and the last line of the innermost function that a line is in."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    found = None
+    for node in ast.walk(tree):  # outer functions come first
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            if isinstance(node, ast.FunctionDef) and any(
+                d.lineno <= line <= (d.end_lineno or 0) for d in node.args.defaults
+            ):
+                continue  # a default is evaluated outside, and matters inside
+            if node.lineno <= line <= (node.end_lineno or 0):
+                found = node.lineno, node.end_lineno or 0
+    return found
+
+
+def entering(fault: Fault, seen: dict[str, tuple[float, list[tuple[str, int]]]]) -> list[str]:
+    """Return the tests that enter the function or module of a fault, the quickest first."""
+    span = function_at(fault.path, fault.line)
+
+    def enters(path: str, first: int) -> bool:
+        # A function begins at its first decorator.
+        return path == fault.path and (span is None or span[0] - 3 <= first <= span[1])
+
+    tests = [test for test, (_, places) in seen.items() if any(enters(*p) for p in places)]
+    return sorted(tests, key=lambda test: seen[test][0])
 
 
 WORKER = """
@@ -138,7 +178,7 @@ import torch, torch.distributed, transformers, tokenizers, sacrebleu, matplotlib
 import transformers.models.bert.modeling_bert, pytest
 torch.set_num_threads(1)
 for line in sys.stdin:
-    tree, out, arguments = json.loads(line)
+    tree, out, arguments, seconds = json.loads(line)
     child = os.fork()
     if not child:
         os.setpgid(0, 0)
@@ -156,7 +196,7 @@ for line in sys.stdin:
         sys.stdout.flush(), sys.stderr.flush()
         os._exit(code)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
-    signal.alarm(int(sys.argv[2]))
+    signal.alarm(seconds)
     _, status = os.waitpid(child, 0)
     signal.alarm(0)
     try:
@@ -182,20 +222,22 @@ class Bench:
         (self.tree / ".venv").symlink_to(Path(sys.executable).parent.parent)
         self.log = self.folder / "log"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, json.dumps([str(self.tree)]), str(SECONDS)],
+            [sys.executable, "-c", WORKER, json.dumps([str(self.tree)])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self.tree,
             text=True,
         )
 
-    def run(self, faults: list[Fault], arguments: list[str]) -> tuple[int, str]:
+    def run(
+        self, faults: list[Fault], arguments: list[str], seconds: int = SECONDS
+    ) -> tuple[int, str]:
         """Run tests with these faults; return pytest's status and what it printed."""
         paths = {fault.path for fault in faults}
         for path in paths:
             ours = [fault for fault in faults if fault.path == path]
             (self.tree / path).write_bytes(seeded(ours, (ROOT / path).read_bytes()))
-        asked = json.dumps([str(self.tree), str(self.log), arguments])
+        asked = json.dumps([str(self.tree), str(self.log), arguments, seconds])
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(asked + "\n")
@@ -214,32 +256,39 @@ class Bench:
 
 
 OPTIONS = [
-    *("-q", "-x", "-p", "no:cacheprovider", "--tb=line", "-m", "not browser"),
-    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "--tb=line",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
 ]
 
 
-def look(bench: Bench, fault: Fault, tests: dict[str, str], files: int) -> str:
-    """Return the test that catches a fault, among the nearest files; nothing if none does."""
-    nearest = near(fault, tests)
-    for some in (nearest[:2], nearest[2:files]):
-        if not some:
+def watch(bench: Bench, marks: str) -> dict[str, tuple[float, list[tuple[str, int]]]]:
+    """Run all tests; return how long each took, and the functions that it entered."""
+    (bench.tree / "watch.py").write_text(WATCH)
+    everything = ["tests", "--ignore=tests/site", "--ignore=tests/book", "-m", marks]
+    _, log = bench.run([], ["-p", "watch", *OPTIONS, *everything], seconds=7200)
+    print(log.splitlines()[-1], flush=True)
+    return json.loads((bench.tree / "seen.json").read_text())
+
+
+def look(bench: Bench, fault: Fault, seen: dict[str, tuple[float, list[tuple[str, int]]]]) -> str:
+    """Return the test that catches a fault; nothing if none does."""
+    tests, spent = entering(fault, seen), 0.0
+    batch: list[str] = []
+    for number, test in enumerate(tests):
+        batch.append(test)
+        spent += seen[test][0]
+        if spent < 5 and number < len(tests) - 1:
             continue
-        status, log = bench.run([fault], [*OPTIONS, *some])
+        status, log = bench.run([fault], ["-x", *OPTIONS, *batch])
         if status not in (0, 5):
             found = re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)
             return found[0] if found else f"status {status}"
+        batch, spent = [], 0.0
     return ""
-
-
-def together(faults: list[Fault], benches: list[Bench]) -> list[Fault]:
-    """Return the faults that no test of the package catches, of some that do not overlap."""
-    everything = ["tests", "--ignore=tests/site", "--ignore=tests/book"]
-    options = [option for option in OPTIONS if option != "-x"]
-    _, log = benches[0].run(faults, [*options, *everything])
-    failed = sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)))
-    print(f"{len(failed)} tests fail with {len(faults)} faults together", flush=True)
-    return [f for f in faults if not failed or benches[0].run([f], [*OPTIONS, *failed])[0] == 0]
 
 
 def main() -> None:
@@ -247,27 +296,29 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--files", type=int, default=8, help="test files nearest to a fault")
+    parser.add_argument("--marks", default="not browser", help="tests to use, as pytest's -m")
+    parser.add_argument("--seen", type=Path, help="where to keep what each test enters")
     parser.add_argument("--out", type=Path, default=Path("faults.json"))
     given = parser.parse_args()
     package = ROOT / "code" / "glassbox"
     modules = sorted(p for p in package.rglob("*.py") if p.parent.name not in DRAWN)
     every = [fault for path in modules for fault in faults_of(path, ROOT)]
     chosen = random.Random(given.seed).sample(every, given.number)
-    tests = {
-        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-        if path.parent.name not in ("site", "book")
-    }
     print(f"{given.number} of {len(every)} faults in {len(modules)} modules", flush=True)
     benches = [Bench() for _ in range(given.jobs)]
+    if given.seen and given.seen.is_file():
+        seen = json.loads(given.seen.read_text())
+    else:
+        seen = watch(benches[0], given.marks)
+        if given.seen:
+            given.seen.write_text(json.dumps(seen))
     caught: dict[int, str] = {}
     start = time.perf_counter()
 
     def work(job: int) -> None:
         for number in range(job, len(chosen), given.jobs):
             fault = chosen[number]
-            caught[number] = look(benches[job], fault, tests, given.files)
+            caught[number] = look(benches[job], fault, seen)
             took = time.perf_counter() - start
             verdict = caught[number] or "NOT CAUGHT"
             print(
@@ -278,9 +329,7 @@ def main() -> None:
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(work, range(given.jobs)))
-    left = [fault for number, fault in enumerate(chosen) if not caught[number]]
-    print(f"caught by near tests: {len(chosen) - len(left)} of {len(chosen)}", flush=True)
-    survivors = together(left, benches)
+    survivors = [fault for number, fault in enumerate(chosen) if not caught[number]]
     print(f"caught: {len(chosen) - len(survivors)} of {len(chosen)}")
     given.out.write_text(json.dumps([asdict(fault) for fault in survivors], indent=1))
     for bench in benches:

@@ -9,14 +9,17 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Frame, Page
 
 from tests.conftest import Open, Visit, pages_of
+from tests.site.look import LOOK, WIDTHS, Look, look_at
 from tools.notebooks import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 DARK = {False: "light", True: "dark"}
+PATIENCE = 60_000  # ms; what else the machine does is not the page's doing
 
 
 def pages() -> list[str]:
@@ -30,30 +33,34 @@ def chapters() -> list[str]:
     return [page for page in pages() if page.removeprefix("chapters/")[0].isdigit()]
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test for every page, chapter, width and colour mode it asks for.
+@cache
+def views_of(page: str) -> int:
+    """Return how many attention views the outputs of a page's notebook hold."""
+    path = ROOT / Path(page).with_suffix(".ipynb")
+    if not path.is_file():
+        return 0
+    outputs = (
+        output.get("data", {}).get("text/html", "")
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+    )
+    return sum("".join(page).count('class="glassbox-view') for page in outputs)
 
-    The pages of the reference are made of the same parts: each is seen wide and light, and narrow
-    and dark, which is all there is of either.
-    """
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test for every page, chapter, chapter with views, width and colour mode it asks for."""
     values: dict[str, list[Any]] = {
         "any_page": pages(),
         "chapter": chapters(),
-        "width": [1400, 390],
-        "dark": [False, True],
+        "chapter_with_views": [chapter for chapter in chapters() if views_of(chapter)],
+        "width": list(WIDTHS.values()),
+        "dark": list(DARK),
     }
     names = [name for name in values if name in metafunc.fixturenames]
-    views = [dict(zip(names, view, strict=True)) for view in product(*(values[n] for n in names))]
-    if {"any_page", "width", "dark"} <= set(names):
-        views = [
-            view
-            for view in views
-            if "/api/" not in view["any_page"] or view["dark"] == (view["width"] == 390)
-        ]
     if names:
-        shown = [[v if n != "dark" else DARK[v] for n, v in view.items()] for view in views]
-        ids = ["-".join(map(str, view)) for view in shown]
-        metafunc.parametrize(names, [tuple(view.values()) for view in views], ids=ids)
+        views = list(product(*(values[name] for name in names)))
+        ids = ["-".join(DARK[v] if isinstance(v, bool) else str(v) for v in view) for view in views]
+        metafunc.parametrize(names, views, ids=ids)
 
 
 @pytest.fixture(scope="session")
@@ -64,9 +71,16 @@ def site(serve: Callable[[Path], str]) -> str:
     return serve(SITE)
 
 
-def reading(visit: Open, url: str, **options: Any) -> Visit:
-    """Open a page as a reader would, and note warnings and what was not answered."""
-    seen = visit(**options)
+@pytest.fixture(scope="session")
+def soup() -> Callable[[str], BeautifulSoup]:
+    """Return a function that parses a page once for all tests that read and do not change it."""
+    return cache(lambda page: BeautifulSoup((SITE / page).read_bytes(), "html.parser"))
+
+
+def attentive(seen: Visit) -> Visit:
+    """Let a page load as long as it takes, and note warnings and what was not answered."""
+    seen.page.set_default_timeout(PATIENCE)
+    seen.page.add_init_script(path=LOOK)
 
     def complain(wrong: object, what: str) -> None:
         if wrong:
@@ -75,31 +89,38 @@ def reading(visit: Open, url: str, **options: Any) -> Visit:
     seen.page.on("requestfailed", lambda sent: complain(True, f"no answer: {sent.url}"))
     seen.page.on("response", lambda got: complain(not got.ok, f"{got.status} {got.url}"))
     seen.page.on("console", lambda line: complain(line.type == "warning", line.text))
-    seen.page.goto(url, wait_until="load")
     return seen
 
 
 @pytest.fixture
 def read(site: str, visit: Open) -> Callable[..., Visit]:
     """Return a function that opens a page for one test, to do with it what it likes."""
-    return lambda page, **options: reading(visit, f"{site}{page}", **options)
+
+    def read(page: str, **options: Any) -> Visit:
+        seen = attentive(visit(**options))
+        seen.page.goto(f"{site}{page}", wait_until="load")
+        return seen
+
+    return read
 
 
 @pytest.fixture(scope="session")
-def look(site: str, browser: Browser) -> Iterator[Callable[..., Visit]]:
-    """Return a function that opens a page once for all tests that look and touch nothing.
-
-    Its attention views are drawn.
-    """
+def looks(site: str, browser: Browser) -> Iterator[Callable[[str], dict[str, Look]]]:
+    """Return a function that looks at a page, wide and narrow, once for all tests."""
     with pages_of(browser) as visit:
+        window = attentive(visit())  # one for all: to open a window takes as long as to read a page
 
         @cache
-        def look(page: str, width: int = 1400, dark: bool = False) -> Visit:
-            seen = reading(visit, f"{site}{page}", width=width, dark=dark)
-            open_views(seen.page)
-            return seen
+        def look(page: str, width: int) -> Look:
+            return look_at(
+                window,
+                f"{site}{page}",
+                open_views,
+                width=width,
+                is_chapter=page in chapters(),
+            )
 
-        yield look
+        yield lambda page: {name: look(page, width) for name, width in WIDTHS.items()}
 
 
 def open_views(page: Page) -> list[Frame]:
@@ -112,14 +133,3 @@ def open_views(page: Page) -> list[Frame]:
         frame.wait_for_selector("#vis svg")
         frames.append(frame)
     return frames
-
-
-def views_of(chapter: str) -> int:
-    """Return how many attention views the outputs of a chapter hold."""
-    notebook = nbformat.read(ROOT / Path(chapter).with_suffix(".ipynb"), as_version=4)
-    pages = (
-        output.get("data", {}).get("text/html", "")
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-    )
-    return sum("".join(page).count('class="glassbox-view') for page in pages)

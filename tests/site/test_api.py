@@ -10,8 +10,8 @@ from glassbox.viz.source import source_text
 from glassbox_site.api import pages, shown
 from glassbox_site.docstrings import link_chapters, to_rst
 from glassbox_site.objects import NOTHING, home, is_attribute, look_up, modules, public_names
+from tests.site.accessibility import violations
 from tests.site.conftest import ROOT, SITE
-from tests.site.test_accessibility import violations
 
 PAGES = pages(ROOT)
 ATTENTION = "glassbox.attention.scaled_dot_product_attention"

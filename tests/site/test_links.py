@@ -13,11 +13,10 @@ HERE = "http://book/"
 
 
 @pytest.fixture(scope="module")
-def soups():
+def soups(soup):
+    names = [page.relative_to(SITE) for page in SITE.rglob("*.html")]
     pages = {
-        page.relative_to(SITE).as_posix(): BeautifulSoup(page.read_bytes(), "html.parser")
-        for page in SITE.rglob("*.html")
-        if "_static" not in page.parts
+        name.as_posix(): soup(name.as_posix()) for name in names if "_static" not in name.parts
     }
     if not pages:
         pytest.fail(f"there is no site in {SITE}: build it with make book", pytrace=False)

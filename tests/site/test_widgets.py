@@ -31,16 +31,15 @@ def given(page):
 
 
 @each_chapter
-def test_every_widget_is_awake(look, page_with_widgets, width, dark):
-    seen = look(page_with_widgets, width=width, dark=dark)
-    widgets = seen.page.locator(".gb-widget")
-    assert widgets.count() == seen.page.locator(".gb-widget[data-awake]").count() > 0
-    assert not seen.page.locator(".gb-widget .gb-controls[hidden]").count()
-    assert not seen.problems
-    for widget in widgets.all():
-        box = widget.bounding_box()
-        assert box is not None
-        assert 0 <= box["x"] < box["x"] + box["width"] <= width
+def test_every_widget_is_awake_and_follows_the_colour_mode(looks, page_with_widgets):
+    seen = looks(page_with_widgets)
+    for look in seen.values():
+        for facts in look.facts.values():
+            assert len(facts["widgets"]) > 0
+            assert all(widget["awake"] and widget["inside"] for widget in facts["widgets"])
+    light, dark = seen["wide"].facts["light"], seen["wide"].facts["dark"]
+    for one, other in zip(light["widgets"], dark["widgets"], strict=True):
+        assert one["ground"] != other["ground"]
 
 
 @pytest.mark.parametrize("file", ["widgets.js", "widgets.css"])
@@ -59,15 +58,12 @@ def test_a_page_without_scripts_shows_them_in_their_first_state(read, page_with_
             assert not control.is_visible()
 
 
-@each_chapter
-def test_widgets_follow_the_colour_mode_of_the_page(read, page_with_widgets):
-    page = read(page_with_widgets).page
-    colours = """[...document.querySelectorAll('.gb-widget')].map(
-        (widget) => getComputedStyle(widget).backgroundColor)"""
-    light = page.evaluate(colours)
+def test_widgets_follow_the_switch_of_the_page(read):
+    page = read(PLAYGROUND).page
+    colour = "getComputedStyle(document.querySelector('.gb-widget')).backgroundColor"
+    light = page.evaluate(colour)
     page.locator(".theme-switch-button").first.click()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert all(a != b for a, b in zip(light, page.evaluate(colours), strict=True))
+    page.wait_for_function(f"light => {colour} !== light", arg=light)
 
 
 def test_the_playground_gives_what_the_chapter_prints(read, width):

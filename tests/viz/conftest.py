@@ -1,6 +1,6 @@
 """Small models' attention to draw, and pages that hold views."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -158,5 +158,8 @@ VIEWS: dict[str, Callable[[list[str]], View]] = {
 }
 
 
-def every_view(tokens: list[str] = TOKENS) -> list[View]:
-    return [make(tokens) for make in VIEWS.values()]
+SINGLE = ("head", "model", "neuron")  # without those of two models side by side
+
+
+def every_view(tokens: list[str] = TOKENS, names: Iterable[str] = tuple(VIEWS)) -> list[View]:
+    return [VIEWS[name](tokens) for name in names]

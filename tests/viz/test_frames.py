@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from glassbox.viz import assets, head_view, model_view, neuron_view
-from tests.viz.conftest import HOSTILE, TOKENS, VIEWS, Show, every_view, records, site
+from tests.viz.conftest import HOSTILE, SINGLE, TOKENS, VIEWS, Show, every_view, records, site
 
 PAPER = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
@@ -40,7 +40,7 @@ def test_views_are_drawn_without_a_word_to_another_host(show: Show, mode: str) -
 
 def test_several_views_on_a_page_do_not_disturb_one_another(show: Show) -> None:
     lines = "[...document.querySelectorAll('line')].map((e) => e.getAttribute('stroke-opacity'))"
-    shown = show(*every_view(), *every_view())
+    shown = show(*every_view(names=SINGLE), *every_view(names=SINGLE))
     before = [frame.evaluate(lines) for frame in shown.frames]
     shown.frames[0].select_option("#layer", "2")
     shown.frames[2].select_option("#layer", "1")
@@ -120,6 +120,16 @@ def test_views_have_the_colours_of_their_page(
         frame.wait_for_function(f"{PAPER} === '{DARK}'")
 
 
+def test_a_page_that_turns_before_its_view_is_near_has_it_in_its_colours(show: Show) -> None:
+    gap = '<div style="height: 5000px"></div>'
+    shown = show(head_view(records(), TOKENS), before=gap, drawn=False)
+    shown.frame.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    shown.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    shown.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    shown.frame.wait_for_selector("#vis svg")
+    assert shown.frame.evaluate(PAPER) == DARK
+
+
 @pytest.mark.parametrize(("dark", "paper"), [(False, LIGHT), (True, DARK)])
 def test_where_the_page_says_nothing_the_system_decides(show: Show, dark: bool, paper: str) -> None:
     attributes = 'data-content_root="./"'
@@ -154,8 +164,9 @@ def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
 
 def test_views_work_under_the_content_policy_of_a_webview(show: Show) -> None:
     body = 'class="vscode-dark"'
-    shown = show(*every_view(), mode="inline", head=WEBVIEW, attributes="", body=body)
-    assert [frame.evaluate(PAPER) for frame in shown.frames] == [DARK] * len(VIEWS)
+    views = every_view(names=SINGLE)
+    shown = show(*views, mode="inline", head=WEBVIEW, attributes="", body=body)
+    assert [frame.evaluate(PAPER) for frame in shown.frames] == [DARK] * len(views)
     assert shown.is_clean()
 
 
@@ -164,13 +175,14 @@ def test_views_work_in_an_output_that_cannot_see_the_page(
     show: Show, sandbox: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", "inline")
-    output = escape("".join(view.html() for view in every_view()))
-    frame = f'<iframe sandbox="{sandbox}" width="700" height="2500" srcdoc="{output}"></iframe>'
-    shown = show(before=frame, drawn=False)
-    for view in shown.page.frames[2:]:
-        view.frame_element().scroll_into_view_if_needed()
-        view.wait_for_selector("#vis line", state="attached")
-    assert len(shown.page.frames[2:]) == len(VIEWS)
+    views = every_view(names=SINGLE)
+    output = escape("".join(view.html() for view in views))
+    outer = f'<iframe sandbox="{sandbox}" width="700" height="2500" srcdoc="{output}"></iframe>'
+    shown = show(before=outer, drawn=False)
+    for frame in shown.page.frames[2:]:
+        frame.frame_element().scroll_into_view_if_needed()
+        frame.wait_for_selector("#vis line", state="attached")
+    assert len(shown.page.frames[2:]) == len(views)
     assert shown.is_clean()
 
 
@@ -194,18 +206,21 @@ def test_in_print_and_without_scripts_tables_take_the_place_of_frames(show: Show
         frames, tables = page.locator("iframe").all(), page.locator("table").all()
         return any(f.is_visible() for f in frames), all(t.is_visible() for t in tables)
 
-    page = show(*every_view()).page
+    views = every_view(names=SINGLE)
+    page = show(*views).page
     assert seen(page) == (True, False)
     page.emulate_media(media="print")
     assert seen(page) == (False, True)
-    silent = show(*every_view(), drawn=False, java_script_enabled=False).page
+    silent = show(*views, drawn=False, java_script_enabled=False).page
     assert seen(silent) == (False, True)
 
 
-@pytest.mark.parametrize("mode", ["linked", "inline"])
-def test_hostile_tokens_are_shown_as_text_in_their_order(show: Show, mode: str) -> None:
+@pytest.mark.parametrize(("mode", "names"), [("linked", VIEWS), ("inline", ["neuron"])])
+def test_hostile_tokens_are_shown_as_text_in_their_order(
+    show: Show, mode: str, names: Sequence[str]
+) -> None:
     tokens, shown_as = list(HOSTILE), list(HOSTILE.values())
-    shown = show(*every_view(tokens), mode=mode)
+    shown = show(*every_view(tokens, names), mode=mode)
     for frame in shown.frames:
         if frame.locator(".map").count():
             frame.locator(".map").first.click()
@@ -229,20 +244,19 @@ def test_hostile_tokens_are_shown_as_text_in_their_order(show: Show, mode: str) 
     assert shown.is_clean()
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_weak_lines_are_strengthened_on_dark_in_their_order(show: Show, name: str) -> None:
+def test_weak_lines_are_strengthened_on_dark_in_their_order(show: Show) -> None:
     drawn = """[...document.querySelectorAll('line[stroke-opacity]')].map((e) =>
       [+e.getAttribute('stroke-opacity'), +getComputedStyle(e).strokeOpacity])"""
-    frame = show(VIEWS[name](TOKENS), attributes=site("dark")).frame
-    given, seen = np.array(sorted(frame.evaluate(drawn))).T
-    weak = (given > 0) & (given < 0.1)
-    assert weak.any()
-    assert (seen[weak] > 2 * given[weak]).all()
-    assert (np.diff(seen) >= -1e-3).all()
-    assert seen.max() <= 1
-    frame = show(VIEWS[name](TOKENS)).frame
-    given, seen = np.array(frame.evaluate(drawn)).T
-    assert seen == pytest.approx(given, abs=1e-3)
+    for frame in show(*every_view(), attributes=site("dark")).frames:
+        given, seen = np.array(sorted(frame.evaluate(drawn))).T
+        weak = (given > 0) & (given < 0.1)
+        assert weak.any()
+        assert (seen[weak] > 2 * given[weak]).all()
+        assert (np.diff(seen) >= -1e-3).all()
+        assert seen.max() <= 1
+    for frame in show(*every_view()).frames:
+        given, seen = np.array(frame.evaluate(drawn)).T
+        assert seen == pytest.approx(given, abs=1e-3)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -135,8 +135,8 @@ const draw = () => {
   fitFrame();
 };
 
-draw();
 theme.watch(draw);
+draw();
 new ResizeObserver(() => {
   panels.forEach(fit);
   fitFrame();

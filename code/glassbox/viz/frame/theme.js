@@ -34,6 +34,7 @@ const theme = (() => {
   apply();
 
   const watch = (redraw) => {
+    apply(); // the page may have turned since this frame was opened
     const look = () => apply() && redraw();
     const observer = new MutationObserver(look);
     for (const page of pages) {

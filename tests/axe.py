@@ -1,0 +1,26 @@
+"""What axe finds in a page and in its frames."""
+
+from typing import Any
+
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Page
+
+#: WCAG 2.2, levels A and AA.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+#: Only what breaks a rule is wanted; nothing is fetched; frames may take the time they need.
+OPTIONS = {"resultTypes": ["violations"], "preload": False, "frameWaitTime": 600_000}
+RUN = "([place, options]) => axe.run(place, options)"
+
+
+def run(page: Page, place: str = "html", **options: Any) -> list[str]:
+    """Run axe on a place of a page and in its frames; return a line for what breaks a rule."""
+    for frame in page.frames:
+        if not frame.evaluate("'axe' in window"):
+            frame.evaluate(AXE_SCRIPT)
+    found = page.evaluate(RUN, [place, OPTIONS | options])
+    assert found["passes"], "axe has looked at nothing"
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:120]}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
