@@ -3,6 +3,8 @@
 import gzip
 import json
 import random
+import sys
+import unicodedata
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,11 +21,11 @@ from glassbox.tokenization.sentencepiece_model import fields
 
 Find = Callable[[str], Path]
 
-#: All planes of Unicode in which characters are assigned, and the beginnings of the others.
+#: Every character of Unicode that is assigned, and of the other codes one in sixteen.
 CHARACTERS = [
-    chr(code)
-    for plane in range(17)
-    for code in range(plane << 16, (plane << 16) + (65_536 if plane in (0, 1, 2, 3, 14) else 256))
+    character
+    for code in range(sys.maxunicode + 1)
+    if unicodedata.category(character := chr(code)) not in ("Cn", "Co", "Cs") or code % 16 == 0
     if not 0xD800 <= code < 0xE000
 ]
 CATEGORIES: Any = {"exclude_categories": ("Cs",)}  # half a surrogate pair is no character
