@@ -93,7 +93,7 @@ def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
         for name, model in models.items():
             for length in page["LENGTHS"]:
                 found[f"{name}, {length}"] = page["accuracy"](model, length)
-        page.names["models"] = {"rotary": [models["rotary"]]}
+        page.names["models"] = {"rotary": models["rotary"]}
         with contextlib.suppress(AssertionError):
             page.run("pe-118")
         found["slowed, 128"] = page["accuracy"](models["rotary"], 128)

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import venv as standard_venv
+from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -137,13 +139,23 @@ def test_a_checkout_that_cannot_be_written_to_is_named_in_one_line(
 def test_an_environment_of_another_python_is_made_anew(
     venv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
     (venv / "ready").write_text("an older key")
     (venv / "pyvenv.cfg").write_text("version = 3.9.1\n")
-    monkeypatch.setattr(environment, "create", lambda: made.append("created"))
-    monkeypatch.setattr(environment, "install", lambda: None)
+    (venv / "left_over").touch()
+    seen: list[str] = []
+
+    def install() -> None:
+        command = [venv / "bin" / "python", "-c", "import sys; print(sys.prefix)"]
+        seen.append(subprocess.check_output(command, text=True).strip())
+
+    quick = partial(standard_venv.create, symlinks=True)
+    monkeypatch.setattr(standard_venv, "create", lambda path, with_pip: quick(path))
+    monkeypatch.setattr(environment, "install", install)
     environment.main()
-    assert made == ["created"]
+    assert seen == [str(venv)]  # a Python that runs, and installs into its own folder
+    assert f"version = {sys.version.split()[0]}\n" in (venv / "pyvenv.cfg").read_text()
+    assert not (venv / "left_over").exists()
+    assert environment.is_ready()
 
 
 def test_an_environment_without_its_python_is_not_ready(venv: Path) -> None:
