@@ -145,7 +145,7 @@ def test_an_environment_of_another_python_is_made_anew(
     seen: list[str] = []
 
     def install() -> None:
-        command = [venv / "bin" / "python", "-c", "import sys; print(sys.prefix)"]
+        command = [str(venv / "bin" / "python"), "-c", "import sys; print(sys.prefix)"]
         seen.append(subprocess.check_output(command, text=True).strip())
 
     quick = partial(standard_venv.create, symlinks=True)
