@@ -258,14 +258,14 @@ def changed(old: str, new: str) -> Callable[..., Any]:
             raise ValueError(x)
         return x + y
 
-    assert good.__doc__ is not None
-    assert old in good.__doc__
-    function.__doc__ = good.__doc__.replace(old, new)
+    said = inspect.getdoc(good) or ""  # without the indentation, which some Pythons keep
+    assert old in said
+    function.__doc__ = said.replace(old, new)
     return function
 
 
 FAULTS = {
-    "nothing": (changed(str(good.__doc__), ""), is_described, "no docstring"),
+    "nothing": (changed(inspect.getdoc(good) or "", ""), is_described, "no docstring"),
     "an argument left out": (changed("x, y : int", "x : int"), names_its_arguments, "['x']"),
     "an argument too many": (changed("x, y :", "x, y, z :"), names_its_arguments, "'z'"),
     "an argument described twice": (
@@ -274,12 +274,12 @@ FAULTS = {
         "'y', 'y'",
     ),
     "an argument not mentioned": (
-        changed(str(good.__doc__), "Add to ``x``."),
+        changed(inspect.getdoc(good) or "", "Add to ``x``."),
         names_its_arguments,
         "['y']",
     ),
     "no result": (
-        changed("Returns\n    -------", "Also\n    ----"),
+        changed("Returns\n-------", "Also\n----"),
         says_what_it_returns,
         "returns",
     ),
