@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 #: WCAG 2.2, levels A and AA.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 #: Only what breaks a rule is wanted; nothing is fetched; frames may take the time they need.
-OPTIONS = {"resultTypes": ["violations"], "preload": False, "frameWaitTime": 600_000}
+OPTIONS = {"resultTypes": ["violations"], "preload": False, "frameWaitTime": 60_000}
 RUN = "([place, options]) => axe.run(place, options)"
 
 

@@ -1,7 +1,11 @@
 // What the tests ask of a page, asked inside it; it is there before the page's own scripts.
 window.look = (() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const later = (ms) => new Promise((done) => setTimeout(done, ms));
+  // A browser that draws nothing, because nothing can be seen, calls nobody.
+  const drawn = () => Promise.race([
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))), later(500),
+  ]);
 
   // What moves by itself while a page is loaded and scrolled through.
   let shift = 0;
@@ -23,7 +27,7 @@ window.look = (() => {
 
   // What came over the wire; the frames of the views keep their own list.
   async function received() {
-    await document.fonts.ready;
+    await Promise.race([document.fonts.ready, later(20_000)]);
     const entries = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
     return entries.map(({ name, transferSize }) => [name, transferSize]);
   }
