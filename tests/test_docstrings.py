@@ -250,6 +250,9 @@ def good(x: int, y: int = 1) -> int:
     return x + y
 
 
+GOOD = inspect.getdoc(good) or ""  # without the indentation, which some Pythons keep
+
+
 def changed(old: str, new: str) -> Callable[..., Any]:
     """The good function with a changed docstring."""
 
@@ -258,14 +261,13 @@ def changed(old: str, new: str) -> Callable[..., Any]:
             raise ValueError(x)
         return x + y
 
-    said = inspect.getdoc(good) or ""  # without the indentation, which some Pythons keep
-    assert old in said
-    function.__doc__ = said.replace(old, new)
+    assert old in GOOD
+    function.__doc__ = GOOD.replace(old, new)
     return function
 
 
 FAULTS = {
-    "nothing": (changed(inspect.getdoc(good) or "", ""), is_described, "no docstring"),
+    "nothing": (changed(GOOD, ""), is_described, "no docstring"),
     "an argument left out": (changed("x, y : int", "x : int"), names_its_arguments, "['x']"),
     "an argument too many": (changed("x, y :", "x, y, z :"), names_its_arguments, "'z'"),
     "an argument described twice": (
@@ -274,7 +276,7 @@ FAULTS = {
         "'y', 'y'",
     ),
     "an argument not mentioned": (
-        changed(inspect.getdoc(good) or "", "Add to ``x``."),
+        changed(GOOD, "Add to ``x``."),
         names_its_arguments,
         "['y']",
     ),

@@ -11,6 +11,7 @@ them pass have survived, and are listed.
 import argparse
 import ast
 import json
+import math
 import random
 import re
 import shutil
@@ -35,6 +36,10 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
+
+
+#: What each test took, in seconds, and the functions that it entered, by path and first line.
+Seen = dict[str, tuple[float, list[tuple[str, int]]]]
 
 
 @dataclass(frozen=True)
@@ -149,16 +154,13 @@ def function_at(path: str, line: int) -> tuple[int, int] | None:
     found = None
     for node in ast.walk(tree):  # outer functions come first
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            if isinstance(node, ast.FunctionDef) and any(
-                d.lineno <= line <= (d.end_lineno or 0) for d in node.args.defaults
-            ):
-                continue  # a default is evaluated outside, and matters inside
-            if node.lineno <= line <= (node.end_lineno or 0):
-                found = node.lineno, node.end_lineno or 0
+            last = node.end_lineno or node.lineno
+            if node.lineno <= line <= last:
+                found = node.lineno, last
     return found
 
 
-def entering(fault: Fault, seen: dict[str, tuple[float, list[tuple[str, int]]]]) -> list[str]:
+def entering(fault: Fault, seen: Seen) -> list[str]:
     """Return the tests that enter the function or module of a fault, the quickest first."""
     span = function_at(fault.path, fault.line)
 
@@ -256,16 +258,12 @@ class Bench:
 
 
 OPTIONS = [
-    "-q",
-    "-p",
-    "no:cacheprovider",
-    "--tb=line",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
+    *("-q", "-p", "no:cacheprovider", "--tb=line"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 ]
 
 
-def watch(bench: Bench, marks: str) -> dict[str, tuple[float, list[tuple[str, int]]]]:
+def watch(bench: Bench, marks: str) -> Seen:
     """Run all tests; return how long each took, and the functions that it entered."""
     (bench.tree / "watch.py").write_text(WATCH)
     everything = ["tests", "--ignore=tests/site", "--ignore=tests/book", "-m", marks]
@@ -274,20 +272,32 @@ def watch(bench: Bench, marks: str) -> dict[str, tuple[float, list[tuple[str, in
     return json.loads((bench.tree / "seen.json").read_text())
 
 
-def look(bench: Bench, fault: Fault, seen: dict[str, tuple[float, list[tuple[str, int]]]]) -> str:
-    """Return the test that catches a fault; nothing if none does."""
-    tests, spent = entering(fault, seen), 0.0
+def batches(fault: Fault, seen: Seen, most: float) -> Iterator[list[str]]:
+    """Yield the tests that enter a fault's function, ever more at once, for so many seconds."""
     batch: list[str] = []
-    for number, test in enumerate(tests):
+    spent, enough = 0.0, 5
+    for test in entering(fault, seen):
         batch.append(test)
         spent += seen[test][0]
-        if spent < 5 and number < len(tests) - 1:
-            continue
-        status, log = bench.run([fault], ["-x", *OPTIONS, *batch])
-        if status not in (0, 5):
-            found = re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)
+        if spent >= enough:
+            yield batch
+            most -= spent
+            if most < 0:
+                return
+            batch, spent, enough = [], 0.0, 2 * enough
+    if batch:
+        yield batch
+
+
+def look(bench: Bench, fault: Fault, seen: Seen, most: float) -> str:
+    """Return the test that catches a fault; nothing if none does."""
+    for batch in batches(fault, seen, most):
+        arguments = ["-x", *OPTIONS, *batch]
+        status, log = bench.run([fault], arguments)
+        found = re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)
+        # A status without a failed test counts only where the same tests pass without the fault.
+        if found or (status != 0 and bench.run([], arguments)[0] == 0):
             return found[0] if found else f"status {status}"
-        batch, spent = [], 0.0
     return ""
 
 
@@ -299,6 +309,7 @@ def main() -> None:
     parser.add_argument("--marks", default="not browser", help="tests to use, as pytest's -m")
     parser.add_argument("--seen", type=Path, help="where to keep what each test enters")
     parser.add_argument("--out", type=Path, default=Path("faults.json"))
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds of tests a fault")
     given = parser.parse_args()
     package = ROOT / "code" / "glassbox"
     modules = sorted(p for p in package.rglob("*.py") if p.parent.name not in DRAWN)
@@ -318,7 +329,7 @@ def main() -> None:
     def work(job: int) -> None:
         for number in range(job, len(chosen), given.jobs):
             fault = chosen[number]
-            caught[number] = look(benches[job], fault, seen)
+            caught[number] = look(benches[job], fault, seen, given.most)
             took = time.perf_counter() - start
             verdict = caught[number] or "NOT CAUGHT"
             print(

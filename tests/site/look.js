@@ -1,11 +1,13 @@
 // What the tests ask of a page, asked inside it; it is there before the page's own scripts.
 window.look = (() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const later = (ms) => new Promise((done) => setTimeout(done, ms));
-  // A browser that draws nothing, because nothing can be seen, calls nobody.
-  const drawn = () => Promise.race([
-    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))), later(500),
-  ]);
+  // What never comes is an error, and not a test without an end.
+  const within = (ms, what, promise) => Promise.race([promise, new Promise((_, fail) => {
+    setTimeout(() => fail(new Error(`${what}: not within ${ms} ms`)), ms);
+  })]);
+  const drawn = () => within(60_000, "a drawn page", new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(done));
+  }));
 
   // What moves by itself while a page is loaded and scrolled through.
   let shift = 0;
@@ -27,7 +29,7 @@ window.look = (() => {
 
   // What came over the wire; the frames of the views keep their own list.
   async function received() {
-    await Promise.race([document.fonts.ready, later(20_000)]);
+    await within(60_000, "the fonts", document.fonts.ready);
     const entries = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
     return entries.map(({ name, transferSize }) => [name, transferSize]);
   }
