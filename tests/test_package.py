@@ -1,10 +1,20 @@
 """What `import glassbox` brings."""
 
+import subprocess
+import sys
+import tomllib
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, files, requires
+from pathlib import Path
+
 import pytest
+from packaging.requirements import Requirement
 
 import glassbox
 from glassbox.models import Bert
 from glassbox.transformer import Transformer
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_every_name_it_offers_is_there():
@@ -22,3 +32,34 @@ def test_a_name_that_is_not_there_is_refused(name, monkeypatch):
     monkeypatch.delattr(glassbox, name, raising=False)
     with pytest.raises(AttributeError, match=f"'glassbox' has no attribute '{name}'"):
         getattr(glassbox, name)
+
+
+def needed(distribution: str) -> set[str]:
+    """A distribution and all that it needs on this machine, without its extras."""
+    names = {distribution}
+    for text in requires(distribution) or ():
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            with suppress(PackageNotFoundError):  # some builds carry what they say they need
+                names |= needed(requirement.name)
+    return names
+
+
+@pytest.mark.slow
+def test_it_needs_no_more_than_the_distributions_that_it_names(tmp_path):
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    for name in set.union(*(needed(Requirement(text).name) for text in ours)):
+        for file in files(name) or ():
+            if (top := file.parts[0]) != ".." and not (tmp_path / top).exists():
+                (tmp_path / top).symlink_to(str(file.dist.locate_file(top)))
+    use = (
+        f"import sys; sys.path[:0] = ['{tmp_path}', '{ROOT / 'code'}']\n"
+        "import torch, glassbox\n"
+        "model = glassbox.Transformer(glassbox.TransformerConfig.tiny())\n"
+        "with glassbox.record(model.eval()) as tape:\n"
+        "    model(torch.tensor([[3, 4]]), torch.tensor([[1]]))\n"
+        "print(len(tape))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", use], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["12"]

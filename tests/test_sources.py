@@ -24,7 +24,7 @@ def in_the_bibliography() -> set[tuple[str, str]]:
 
 def test_every_work_that_is_named_stands_in_the_bibliography() -> None:
     named: dict[tuple[str, str], str] = {}
-    for file in sorted((ROOT / "code/glassbox").rglob("*.py")):
+    for file in sorted((ROOT / "code").rglob("*.py")):
         text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
         named |= {(match[1], match[2]): file.name for match in NAMED.finditer(text)}
     assert len(named) > 30

@@ -2,7 +2,7 @@
 
     python -m tools.faults [--number 200] [--seed 1] [--jobs 2]
 
-A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`, drawing apart.
+A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`.
 All tests run once, to see which of them enter which function, and how long each takes. Then each
 fault meets the tests that enter its function, quickest first, until one fails. Those that all of
 them pass have survived, and are listed.
@@ -25,7 +25,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-DRAWN = ("viz", "widgets")
 SECONDS = 240  # a fault that makes a test run for longer is caught too
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -312,7 +311,7 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=math.inf, help="seconds of tests a fault")
     given = parser.parse_args()
     package = ROOT / "code" / "glassbox"
-    modules = sorted(p for p in package.rglob("*.py") if p.parent.name not in DRAWN)
+    modules = sorted(package.rglob("*.py"))
     every = [fault for path in modules for fault in faults_of(path, ROOT)]
     chosen = random.Random(given.seed).sample(every, given.number)
     print(f"{given.number} of {len(every)} faults in {len(modules)} modules", flush=True)

@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-from glassbox.viz import assets as views
-from glassbox.widgets import assets as widgets
+from glassbox_book.viz import assets as views
+from glassbox_book.widgets import assets as widgets
 from tools.notebooks import ROOT, notebooks
 
 STATIC = ROOT / ".venv" / "share" / "glassbox" / "static"

@@ -47,7 +47,7 @@ def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
     first = notebook.cells[0]
     first.source = first.source.replace("# Title in sentence case", f"# {title}", 1)
     write(normalise(notebook), path)
-    questions = root / "code" / "glassbox" / "quiz" / f"{name}.toml"
+    questions = root / "code" / "glassbox_book" / "quiz" / f"{name}.toml"
     questions.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(CHAPTERS / "_template_quiz.toml", questions)
     enter(f"chapters/{path.stem}", part_of(number), root / "_toc.yml")

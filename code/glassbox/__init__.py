@@ -2,14 +2,14 @@
 
 The modules follow the chapters of the book, and imports only ever point up this list:
 
-- helpers: checks, files, modes, data, results, viz, quiz
+- helpers: checks, files, modes, data, results
 - tokens: tokenization
 - attention: masks, attention, self_attention, blockwise
 - heads: positional, cache, multi_head_attention, record, ablation
 - layers: normalization, few_rows, feed_forward, dropout, config, layers, one_token, stacks
 - models: weights, pretrained, transformer, generation, translation, models, character_model
 - learning: training, evaluation
-- the reader: widgets, exercises, cli
+- the reader: cli
 """
 
 from importlib import import_module

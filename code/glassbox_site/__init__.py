@@ -56,7 +56,7 @@ def use_our_files(app: Sphinx, config: Config) -> None:
 def write_view_scripts(app: Sphinx, error: Exception | None) -> None:
     """Write the scripts that the frames of the attention views load."""
     if error is None and app.builder.format == "html":
-        from glassbox.viz import assets  # pulls in torch, which no other step needs
+        from glassbox_book.viz import assets  # pulls in torch, which no other step needs
 
         assets.write(Path(app.outdir) / "_static" / "glassbox")
 

@@ -116,7 +116,7 @@ def finish(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) 
     if prefix is None or name not in public_names(module):  # a method, or a constant
         return
     prefix[0] = nodes.Text(f"{home(module, name)}.")
-    from glassbox.viz.source import source_text  # pulls in torch
+    from glassbox_book.viz.source import source_text  # pulls in torch
 
     code = source_text(getattr(import_module(module), name))
     content += details(

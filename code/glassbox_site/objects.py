@@ -23,16 +23,18 @@ from sphinx.domains.python import ObjectEntry, PythonDomain
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
-PACKAGE = "glassbox"
+PACKAGES = ("glassbox", "glassbox_book")
 NOTHING = object()
 
 
 @cache
-def modules(root: str = PACKAGE) -> tuple[str, ...]:
-    """Names of a module and of every module below it."""
-    module = import_module(root)
-    below = pkgutil.walk_packages(getattr(module, "__path__", ()), f"{root}.")
-    return (root, *(found.name for found in below))
+def modules(*roots: str) -> tuple[str, ...]:
+    """Names of modules, those of the packages if none is given, and of every module below them."""
+    names: list[str] = []
+    for root in roots or PACKAGES:
+        below = pkgutil.walk_packages(getattr(import_module(root), "__path__", ()), f"{root}.")
+        names += root, *(found.name for found in below)
+    return tuple(names)
 
 
 @cache

@@ -12,7 +12,7 @@ FOLDER = "glassbox"
 def write_files(app: Sphinx) -> None:
     """Write both before the pages, which say what version of them they ask for."""
     if app.builder.format == "html":
-        from glassbox.widgets import assets  # pulls in torch
+        from glassbox_book.widgets import assets  # pulls in torch
 
         assets.write(Path(app.outdir) / "_static" / FOLDER)
 

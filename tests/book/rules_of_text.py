@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from glassbox.quiz import load
+from glassbox_book.quiz import load
 from tests.book.chapter import Chapter, directives
 from tools.notebooks import ROOT
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from glassbox.exercises import EXERCISES, Case, Exercise, check
-from glassbox.exercises.exercise import slips
+from glassbox_book.exercises import EXERCISES, Case, Exercise, check
+from glassbox_book.exercises.exercise import slips
 
 SCORES = "scaled_dot_product.scores"
 ATTENTION = "scaled_dot_product.attention"

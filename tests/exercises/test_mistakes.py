@@ -2,8 +2,8 @@
 
 import pytest
 
-from glassbox.exercises import EXERCISES, check
-from glassbox.exercises.compare import difference
+from glassbox_book.exercises import EXERCISES, check
+from glassbox_book.exercises.compare import difference
 
 pytestmark = pytest.mark.slow
 

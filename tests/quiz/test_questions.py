@@ -5,10 +5,12 @@ from importlib.resources import files
 
 import pytest
 
-from glassbox.quiz import load
-from glassbox.quiz.questions import parse
+from glassbox_book.quiz import load
+from glassbox_book.quiz.questions import parse
 
-CHAPTERS = [file.name[:-5] for file in files("glassbox.quiz").iterdir() if ".toml" in file.name]
+CHAPTERS = [
+    file.name[:-5] for file in files("glassbox_book.quiz").iterdir() if ".toml" in file.name
+]
 OPTIONS = """
 [[question.option]]
 text = "One."

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from glassbox.quiz import Option, Question, Quiz, quiz
+from glassbox_book.quiz import Option, Question, Quiz, quiz
 from tests import axe
 
 QUIZ = quiz("scaled_dot_product")

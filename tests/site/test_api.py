@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from glassbox.viz.source import source_text
+from glassbox_book.viz.source import source_text
 from glassbox_site.api import pages, shown
 from glassbox_site.docstrings import link_chapters, to_rst
 from glassbox_site.objects import NOTHING, home, is_attribute, look_up, modules, public_names

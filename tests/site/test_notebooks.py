@@ -48,7 +48,7 @@ def test_the_copy_is_the_chapter_in_plain_markdown_without_its_outputs(chapter):
 PLAIN = {
     "(sec-x)=\n## A title": "## A title",
     "See {eq}`eq-x` and {numref}`fig-x`.": "See (8.2) and Figure 8.1.",
-    "By {func}`~glassbox.viz.Source`, {mod}`glassbox.viz`.": "By `Source`, `glassbox.viz`.",
+    "By {func}`~glassbox.attention.softmax`, {mod}`glassbox.viz`.": "By `softmax`, `glassbox.viz`.",
     "Of {cite}`a2017`, {term}`heads <head>`.": "Of [A, 2017], heads.",
     "```{math}\n:label: eq-x\na = b\n```": "$$\na = b \\tag{8.2}\n$$",
     "```{figure} ../images/x.svg\n:name: fig-x\n:alt: A box.\n\nWhat it {term}`is`.\n```": (

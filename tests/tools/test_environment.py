@@ -251,7 +251,8 @@ def test_constraints_hold_for_every_platform() -> None:
 def test_what_is_pinned_runs_on_the_oldest_python_that_is_promised() -> None:
     for package in distributions():
         name = re.sub(r"[-_.]+", "-", package.metadata["Name"]).lower()
-        if PINS.get(name) == package.version and (needs := package.metadata["Requires-Python"]):
+        if PINS.get(name) == package.version and "Requires-Python" in package.metadata:
+            needs = package.metadata["Requires-Python"]
             assert "3.11.0" in SpecifierSet(needs), f"{name} {package.version} needs {needs}"
 
 

@@ -8,7 +8,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
-from glassbox.quiz.questions import parse
+from glassbox_book.quiz.questions import parse
 from tools import lab, new_chapter, refresh
 from tools.notebooks import ROOT, merged, normalise, table_of_contents, write
 
@@ -149,7 +149,7 @@ def test_a_new_chapter_has_its_title_and_its_own_labels(book: Path) -> None:
 def test_a_new_chapter_has_a_quiz_of_its_own_that_can_be_read(book: Path) -> None:
     path = new_chapter.start(5, "heads", "Heads", book)
     assert 'quiz(\\"heads\\")' in path.read_text(encoding="utf-8")
-    questions = book / "code" / "glassbox" / "quiz" / "heads.toml"
+    questions = book / "code" / "glassbox_book" / "quiz" / "heads.toml"
     assert len(parse(questions.read_text(encoding="utf-8"), "heads.toml")) == 3
 
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from glassbox import record
-from glassbox.translation import Alternative, page
-from glassbox.translation.page import attention_page, cross_attention
+from glassbox.translation import Alternative
+from glassbox_book import page
+from glassbox_book.page import attention_page, cross_attention
 from tests.translation import toy
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Frame
 
-from glassbox.viz import assets, compare_heads, head_view, model_view, neuron_view
-from glassbox.viz.view import View
+from glassbox_book.viz import assets, compare_heads, head_view, model_view, neuron_view
+from glassbox_book.viz.view import View
 from tests.conftest import Open, Visit
 
 TOKENS = ["[CLS]", "time", "flies", "like", "[SEP]"]

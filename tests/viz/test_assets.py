@@ -6,7 +6,7 @@ from pathlib import Path
 import bertviz
 import pytest
 
-from glassbox.viz import assets
+from glassbox_book.viz import assets
 
 BERTVIZ = Path(bertviz.__file__).parent
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from glassbox.viz import attention_map, attention_maps, compare_heads, head_view, model_view
-from glassbox.viz import neuron_view as neuron
+from glassbox_book.viz import attention_map, attention_maps, compare_heads, head_view, model_view
+from glassbox_book.viz import neuron_view as neuron
 from tests.viz.conftest import TOKENS, records
 
 pytestmark = pytest.mark.usefixtures("as_a_reader")

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from glassbox.viz import bar_chart, bar_charts
-from glassbox.viz.style import HIGHLIGHT, QUERY
+from glassbox_book.viz import bar_chart, bar_charts
+from glassbox_book.viz.style import HIGHLIGHT, QUERY
 
 LABELS = ["love", "like", "love"]
 VALUES = torch.tensor([0.5, 0.25, -0.125])

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from glassbox.viz import line_charts
+from glassbox_book.viz import line_charts
 
 X = [4, 16, 64]
 PANELS: dict[str, dict[str, Any]] = {

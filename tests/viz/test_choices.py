@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from glassbox.viz import compare_heads, head_view, model_view, neuron_view
+from glassbox_book.viz import compare_heads, head_view, model_view, neuron_view
 from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, Show, records
 
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from glassbox.viz import curves
+from glassbox_book.viz import curves
 
 X = [1, 2, 4]
 PANELS: dict[str, dict[str, Any]] = {

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from glassbox.viz import Node, reshaped, search_tree, trade_off
+from glassbox_book.viz import Node, reshaped, search_tree, trade_off
 
 TOKENS = ["Ġa", "Ġb", "others"]
 BEFORE = [0.6, 0.3, 0.1]

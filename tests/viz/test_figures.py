@@ -13,8 +13,8 @@ import torch
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from glassbox.viz import QUERY, TEXT, attention_map, attention_maps, use_book_style
-from glassbox.viz.style import SVG_METADATA, WEIGHTS_COLORMAP, text_color_on
+from glassbox_book.viz import QUERY, TEXT, attention_map, attention_maps, use_book_style
+from glassbox_book.viz.style import SVG_METADATA, WEIGHTS_COLORMAP, text_color_on
 from tests.viz.conftest import HOSTILE, TOKENS, records
 
 WEIGHTS = records()[0].weights[0, 0]

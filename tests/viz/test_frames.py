@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from glassbox.viz import assets, head_view, model_view, neuron_view
+from glassbox_book.viz import assets, head_view, model_view, neuron_view
 from tests.viz.conftest import HOSTILE, SINGLE, TOKENS, VIEWS, Show, every_view, records, site
 
 PAPER = "getComputedStyle(document.body).backgroundColor"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from glassbox.viz import head_view, model_view, neuron_view
+from glassbox_book.viz import head_view, model_view, neuron_view
 from tests import axe
 from tests.viz.conftest import TOKENS, Show, every_view, records, site
 

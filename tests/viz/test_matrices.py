@@ -9,9 +9,9 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 
-from glassbox.viz import heat_map, heat_maps
-from glassbox.viz.matrices import NEGATIVE_COLORMAP, SIGNED_COLORMAP
-from glassbox.viz.style import ON_DARK, ON_LIGHT, WEIGHTS_COLORMAP
+from glassbox_book.viz import heat_map, heat_maps
+from glassbox_book.viz.matrices import NEGATIVE_COLORMAP, SIGNED_COLORMAP
+from glassbox_book.viz.style import ON_DARK, ON_LIGHT, WEIGHTS_COLORMAP
 
 LABELS: dict[str, Any] = {"row_label": "position", "column_label": "component"}
 SMALL = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

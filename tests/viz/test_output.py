@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from glassbox.viz import compare_heads, head_view, model_view, neuron_view
-from glassbox.viz.view import View
+from glassbox_book.viz import compare_heads, head_view, model_view, neuron_view
+from glassbox_book.viz.view import View
 from tests.viz.conftest import D_K, HEADS, HOSTILE, LAYERS, TOKENS, records
 from tools.same_output import same
 

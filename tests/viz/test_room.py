@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from glassbox.viz import head_view, model_view, neuron_view
+from glassbox_book.viz import head_view, model_view, neuron_view
 from tests.viz.conftest import TOKENS, VIEWS, Show, every_view, records
 
 MANY = [f"token{i}" for i in range(20)] + ["W" * 400]

@@ -8,8 +8,8 @@ import pytest
 import torch
 from matplotlib.colors import to_hex
 
-from glassbox.viz import scatter, scatters
-from glassbox.viz.style import FIGURE_WIDTH
+from glassbox_book.viz import scatter, scatters
+from glassbox_book.viz.style import FIGURE_WIDTH
 
 POINTS = torch.tensor([[0.0, 0.0], [1.0, 0.5], [2.0, -1.0]])
 LABELS = ["coffee", "tea", "dog"]

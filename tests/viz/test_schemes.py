@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassbox.viz import position_scheme
+from glassbox_book.viz import position_scheme
 
 MATRIX = torch.linspace(-1, 1, 60).view(6, 10)
 LABELS: dict[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 
 from glassbox.attention import masked_softmax, scaled_dot_product_attention
 from glassbox.multi_head_attention import MultiHeadAttention
-from glassbox.viz import Source
+from glassbox_book.viz import Source
 
 
 @pytest.mark.parametrize("thing", [scaled_dot_product_attention, masked_softmax])

@@ -10,8 +10,8 @@ from torch import nn
 
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
-from glassbox.viz import compare_heads, head_view, model_view, neuron_view
-from glassbox.viz.maps import gather
+from glassbox_book.viz import compare_heads, head_view, model_view, neuron_view
+from glassbox_book.viz.maps import gather
 from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, records
 
 SOURCES = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from glassbox.viz import spread_chart
+from glassbox_book.viz import spread_chart
 
 LABELS: dict[str, Any] = {"x_label": "length", "y_label": "accuracy"}
 RUNS = torch.tensor([[1.0, 0.5], [0.5, 0.25], [0.75, 0.0]])

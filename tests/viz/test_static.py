@@ -3,7 +3,7 @@ import io
 import numpy as np
 from matplotlib import image
 
-from glassbox.viz.static import heads_picture
+from glassbox_book.viz.static import heads_picture
 from tests.viz.conftest import records
 
 

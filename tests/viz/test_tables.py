@@ -2,7 +2,7 @@
 
 import pytest
 
-from glassbox.viz import Table
+from glassbox_book.viz import Table
 
 
 def test_in_a_terminal_columns_stand_under_one_another_and_numbers_flush_right():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox.viz.tokens import visible, visible_all
+from glassbox_book.viz.tokens import visible, visible_all
 from tests.viz.conftest import HOSTILE
 
 

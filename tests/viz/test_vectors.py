@@ -10,7 +10,7 @@ import torch
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from glassbox.viz import KEY, QUERY, TEXT, VALUE, vector_sums, vectors
+from glassbox_book.viz import KEY, QUERY, TEXT, VALUE, vector_sums, vectors
 
 PAIR: dict[str, Any] = {"a": torch.tensor([1.0, 0.0]), "b": [1.0, 2.0]}
 

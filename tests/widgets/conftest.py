@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassbox.widgets import (
+from glassbox_book.widgets import (
     Row,
     Widget,
     assets,

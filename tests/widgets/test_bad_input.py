@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from glassbox.widgets import (
+from glassbox_book.widgets import (
     Frame,
     Row,
     Token,

@@ -9,8 +9,8 @@ import torch
 
 from glassbox import scaled_dot_product_attention
 from glassbox.positional import sinusoidal_encoding
-from glassbox.widgets import assets, positional_encoding, softmax_temperature, stepper
-from glassbox.widgets.parts import at, fixed
+from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
+from glassbox_book.widgets.parts import at, fixed
 from tests.viz.conftest import HOSTILE
 from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, playground
 from tools.same_output import same
@@ -194,7 +194,7 @@ def test_another_processor_s_rounding_is_within_what_is_compared(name: str) -> N
         q, k, v = (torch.tensor(array) * (1 + slip) for array in (QUERY, KEY, VALUE))
         if name == "softmax_temperature":
             return softmax_temperature(q[:, 0] * k[:, 0] + v[:, 1], WORDS).html()
-        from glassbox.widgets import attention_playground
+        from glassbox_book.widgets import attention_playground
 
         return attention_playground(WORDS, q, k, v).html()
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page
 
 from glassbox import scaled_dot_product_attention
 from glassbox.positional import sinusoidal_encoding
-from glassbox.widgets import assets, positional_encoding, softmax_temperature, stepper
-from glassbox.widgets.parts import fixed
+from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
+from glassbox_book.widgets.parts import fixed
 from tests import axe
 from tests.widgets.conftest import (
     KEY,

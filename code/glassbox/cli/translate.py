@@ -121,7 +121,7 @@ def answer(
     to = translator.target_language(text, source=arguments.source, to=arguments.to)
     found = translator.alternatives(text, to, arguments.alternatives or 1, **options)
     if arguments.show_attention is not None:
-        from glassbox.translation.page import attention_page
+        from glassbox_book.page import attention_page
 
         write_page(arguments.show_attention, attention_page(translator, text, to, found[0]))
     for one in found:

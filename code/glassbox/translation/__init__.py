@@ -1,7 +1,7 @@
 """Translation: a Transformer, its tokenizer, and the languages between which it translates.
 
 ``tokenizer`` turns sentences into what the model learns from, ``language`` tells which language a
-sentence is in, ``translator`` translates, ``page`` shows where the model looked.
+sentence is in, ``translator`` translates.
 """
 
 from glassbox.translation.language import LanguageClassifier

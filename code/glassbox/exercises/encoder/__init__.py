@@ -1,7 +1,0 @@
-"""The exercises of chapter 7, and what each mistake in them deserves to hear."""
-
-from glassbox.exercises.encoder.senses import sense_gap
-from glassbox.exercises.encoder.sizes import parameters
-from glassbox.exercises.encoder.sublayers import feed_forward, layer_norm, residual
-
-__all__ = ["feed_forward", "layer_norm", "parameters", "residual", "sense_gap"]

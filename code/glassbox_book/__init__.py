@@ -1,0 +1,1 @@
+"""What the chapters of the book show: attention views, figures, widgets, questions, exercises."""

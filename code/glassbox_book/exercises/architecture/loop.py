@@ -1,0 +1,95 @@
+"""The loop that writes: the most probable token, again and again, until the end."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that writes the tokens of ``text``, if it is shown all that it has written.
+
+    Its vocabulary has nine tokens; 7 begins and 8 ends a text.
+    """
+
+    text: tuple[int, ...]
+
+    def __call__(self, token_ids: Tensor) -> Tensor:
+        """Return the logits of the next token, ``(9,)``; what begins wrong, ends in 0."""
+        written = tuple(int(token) for token in token_ids.reshape(-1))
+        place = len(written)
+        right = (7, *self.text)[:place] == written and place <= len(self.text)
+        logits = torch.arange(9.0).cos()
+        logits[self.text[place - 1] if right else 0] += 5.0
+        return logits
+
+    def __repr__(self) -> str:
+        return f"a model that writes {' '.join(map(str, self.text))}"
+
+
+def _greedy(
+    model: Callable[[Tensor], Tensor],
+    begin: int,
+    end: int,
+    longest: int,
+    *,
+    shown: Callable[[list[int]], list[int]] = lambda written: written,
+    seeded: bool = True,
+    stops: bool = True,
+    keeps_end: bool = True,
+    keeps_begin: bool = True,
+    room: int = 0,
+    smallest: bool = False,
+) -> Tensor:
+    written = [begin]
+    for _ in range(longest + room):
+        logits = model(torch.tensor(shown(written if seeded else written[1:])))
+        token = int(logits.argmin() if smallest else logits.argmax())
+        if token == end and stops and not keeps_end:
+            break
+        written.append(token)
+        if token == end and stops:
+            break
+    return torch.tensor(written if keeps_begin else written[1:])
+
+
+def _texts(draw: Draw) -> Iterator[Case]:
+    yield Case("three words and the end", model=Writer((4, 2, 5, 8)), begin=7, end=8, longest=10)
+    yield Case("the end at once", model=Writer((8,)), begin=7, end=8, longest=5)
+    yield Case("a word twice", model=Writer((3, 1, 3, 6, 8)), begin=7, end=8, longest=10)
+    yield Case("a text that does not end", model=Writer((1, 2, 3, 4, 5)), begin=7, end=8, longest=4)
+    yield Case("exactly as long as allowed", model=Writer((6, 5, 8)), begin=7, end=8, longest=3)
+    yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
+
+
+greedy = Exercise(
+    "architecture.greedy",
+    _greedy,
+    _texts,
+    returns=("tokens",),
+    mistakes=slips(
+        _greedy,
+        {
+            "You show the model its last token alone: it needs all that it has written, from the "
+            "beginning.": {"shown": lambda written: written[-1:]},
+            "You show the model the text without the token that begins it.": {"seeded": False},
+            "You do not stop at the end token.": {"stops": False},
+            "You leave the end token out: it is a token that the model wrote, so keep it.": {
+                "keeps_end": False
+            },
+            "You leave the beginning out: return it too, as the first token.": {
+                "keeps_begin": False
+            },
+            "You write one token too many: longest counts those that the model adds.": {"room": 1},
+            "You write one token too few: longest counts those that the model adds, not the one "
+            "that begins.": {"room": -1},
+            "You take the least probable token: argmax gives the place of the largest.": {
+                "smallest": True
+            },
+        },
+    ),
+)

@@ -1,0 +1,223 @@
+"""Try the reader's function on hidden cases, and say what is wrong and why.
+
+Where the reader's results are those of a known mistake, the verdict says so.
+"""
+
+import copy
+import inspect
+import re
+import textwrap
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassbox_book.exercises.compare import difference, kind, resemblance
+from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
+
+#: What a reader's function may end in. Ctrl-C is not among it: it stops the check itself.
+FAILURES = (Exception, SystemExit)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the check found: ``passed``, and the text that a notebook shows."""
+
+    passed: bool
+    text: str
+
+    def __repr__(self) -> str:
+        page = textwrap.TextWrapper(74, subsequent_indent="  ", break_on_hyphens=False)
+        return "\n".join(page.fill(line) for line in self.text.splitlines())
+
+
+def check(exercise: str, answer: Any) -> Verdict:
+    """Try the reader's function on hidden cases.
+
+    Parameters
+    ----------
+    exercise : str
+        Name of the exercise, such as ``"scaled_dot_product.scores"``.
+    answer : callable
+        The reader's function. Whatever it does wrong ends in the verdict, not in an error.
+
+    Returns
+    -------
+    Verdict
+        Shows itself; ``verdict.passed`` says whether all was right.
+
+    Raises
+    ------
+    ValueError
+        If there is no exercise of that name.
+    """
+    if exercise not in EXERCISES:
+        names = "".join(f"\n  {name}" for name in EXERCISES)
+        raise ValueError(f"there is no exercise called {exercise!r}. There are:{names}")
+    with torch.device("cpu"), torch.enable_grad():  # the cases are there, whatever the default
+        return _judge(EXERCISES[exercise], answer)
+
+
+def _judge(exercise: Exercise, answer: Any) -> Verdict:
+    if not callable(answer):
+        return Verdict(
+            False,
+            f"Not yet: this is a value of type {kind(answer)}. Hand over the function itself, "
+            "without calling it: its name, no brackets.",
+        )
+    cases = exercise.hidden_cases()
+    faults = [_fault(exercise, case, answer) for case in cases]
+    wrong = [number for number, fault in enumerate(faults) if fault]
+    if not wrong:
+        gradients = "; gradients too" if exercise.gradients else ""
+        tried = "; ".join(case.about for case in cases)
+        return Verdict(True, f"Right in all {len(cases)} cases: {tried}{gradients}.")
+    first = wrong[0]
+    lines = [
+        f"Not yet: {len(cases) - len(wrong)} of {len(cases)} cases are right. "
+        f"The first that is not: {cases[first].about}.",
+        f"Called with {cases[first]}.",
+        str(faults[first]),
+        _diagnosis(exercise, [cases[number] for number in wrong], answer),
+    ]
+    return Verdict(False, "\n".join(filter(None, lines)))
+
+
+def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | None:
+    expected, got = exercise.reference(*copy.deepcopy(case).arguments.values()), None
+    given = copy.deepcopy(case).arguments
+    if fault := _refusal(answer, given):
+        return fault
+    try:
+        got = answer(*given.values())
+    except FAILURES as error:
+        return _raised(error, answer)
+    for name, before in case.arguments.items():
+        if not _untouched(before, given[name]):
+            return (
+                f"Your function changed its argument {name} in place. "
+                "Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not."
+            )
+    fault = difference(exercise.returns, expected, got, exercise.tolerance)
+    if fault or not exercise.gradients:
+        return fault
+    try:
+        gradients = _gradients(answer, case)
+    except FAILURES as error:
+        return _raised(error, answer) + " This was when gradients were asked for."
+    if gradients is None:
+        return (
+            "The values are right, but no gradient comes back: .detach(), .item(), .numpy() and "
+            "torch.tensor(...) cut a result off from what it was computed from."
+        )
+    right = _gradients(exercise.reference, case) or {}
+    faults = (
+        difference([f"gradient of {name}"], right[name], gradients[name], 10 * exercise.tolerance)
+        for name in right
+    )
+    fault = next(filter(None, faults), None)
+    if fault and "nan" in fault:
+        fault += (
+            "\nWhat is replaced after an operation that gives NaN still sends NaN back through it: "
+            "replace what goes in."
+        )
+    return fault and f"The values are right, a gradient is not.\n{fault}"
+
+
+def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
+    """Find the mistake with the reader's results: in the first case, then in most of them."""
+    got = [_outcome(answer, copy.deepcopy(case)) for case in wrong]
+    best, most = None, 0
+    for sentence, mistake in exercise.mistakes.items():
+        if _alike(exercise.returns, _outcome(mistake, wrong[0]), got[0]):
+            fits = sum(
+                _alike(exercise.returns, _outcome(mistake, case), mine)
+                for case, mine in zip(wrong, got, strict=True)
+            )
+            if fits > most:
+                best, most = sentence, fits
+    return best or resemblance(_outcome(exercise.reference, wrong[0]), got[0], exercise.tolerance)
+
+
+def _outcome(function: Callable[..., Any], case: Case) -> Any:
+    try:
+        return function(*case.arguments.values())
+    except FAILURES as error:
+        return _message(error)
+
+
+def _alike(names: Sequence[str], one: Any, other: Any) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return isinstance(one, str) and isinstance(other, str) and one == other
+    return difference(names, _without_nan(one), _without_nan(other), 1e-4) is None
+
+
+def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | None:
+    given = copy.deepcopy(case).arguments
+    inputs = {
+        name: value.requires_grad_()
+        for name, value in given.items()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    }
+    results = function(*given.values())
+    results = results if isinstance(results, tuple | list) else [results]
+    # Every entry counts differently, so that no two mistakes cancel.
+    total = sum(
+        (part * torch.arange(part.numel()).cos().view(part.shape)).sum() for part in results
+    )
+    if not total.requires_grad:
+        return None
+    found = torch.autograd.grad(
+        total, list(inputs.values()), allow_unused=True, materialize_grads=True
+    )
+    return dict(zip(inputs, found, strict=True))
+
+
+def _refusal(answer: Callable[..., Any], given: Mapping[str, Any]) -> str | None:
+    try:
+        signature = inspect.signature(answer)
+    except (TypeError, ValueError):  # some functions written in C do not say
+        return None
+    try:
+        signature.bind(*given.values())
+    except TypeError:
+        names = ", ".join(signature.parameters) or "nothing"
+        return f"Your function takes {names}; it is called with {', '.join(given)}, in this order."
+    return None
+
+
+def _raised(error: BaseException, answer: Callable[..., Any]) -> str:
+    code = getattr(answer, "__code__", None) or getattr(type(answer).__call__, "__code__", None)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if code is not None and frame.filename == code.co_filename
+    ]
+    where = f" in line {frames[-1].lineno}" if frames else ""
+    line = f"\n    {frames[-1].line}" if frames and frames[-1].line else ""
+    return f"Your function raised an error{where}:{line}\n    {_message(error)}"
+
+
+def _message(error: BaseException) -> str:
+    first_line = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
+    return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same at every run
+
+
+def _untouched(before: Any, after: Any) -> bool:
+    if isinstance(before, Tensor):
+        return torch.equal(before, after)
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(_untouched, before, after))
+    return bool(before == after)
+
+
+def _without_nan(value: Any) -> Any:
+    """Put a number where NaN is: two results that are NaN in the same places are alike."""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value
+    if isinstance(value, tuple | list):
+        return tuple(map(_without_nan, value))
+    return value.nan_to_num(nan=12345.0) if isinstance(value, Tensor) else value

@@ -1,0 +1,186 @@
+"""The next merge, longest match first, and the most probable cut."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+
+Words = Mapping[tuple[str, ...], int]
+
+
+def _next_merge(
+    words: Words, *, weigh: bool = True, last: bool = False, once: bool = False, rare: bool = False
+) -> tuple[str, str]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for symbols, occurrences in words.items():
+        pairs = list(pairwise(symbols))
+        for pair in set(pairs) if once else pairs:
+            counts[pair] += occurrences if weigh else 1
+    best = min(counts.values()) if rare else max(counts.values())
+    ties = [pair for pair, count in counts.items() if count == best]
+    return max(ties) if last else min(ties)
+
+
+def _texts(draw: Draw) -> Iterator[Case]:
+    yield Case("a single word", words={("a", "b"): 1})
+    yield Case(
+        "a rare word with more pairs",
+        words={tuple("xyzxyz"): 1, tuple("slow"): 5, tuple("low"): 2, tuple("own"): 1},
+    )
+    yield Case("several pairs equally often", words={tuple("zy"): 3, tuple("ab"): 3})
+    yield Case("a pair twice in a word", words={tuple("banana"): 3, tuple("bog"): 4})
+    yield Case("symbols of several letters", words={("slow", "er"): 3, ("fast", "er"): 2})
+    yield Case("a word of one symbol among others", words={("a",): 9, ("a", "c"): 1})
+
+
+next_merge = Exercise(
+    "tokens_and_embeddings.next_merge",
+    _next_merge,
+    _texts,
+    returns=("left symbol", "right symbol"),
+    mistakes=slips(
+        _next_merge,
+        {
+            "You counted each word once: a word that occurs five times counts its pairs five "
+            "times.": {"weigh": False},
+            "Among pairs that occur equally often you took the last in the alphabet, not the "
+            "first.": {"last": True},
+            "You counted a pair once per word: banana has the pair a n twice.": {"once": True},
+            "You took the rarest pair: it is the most frequent one that is merged.": {"rare": True},
+        },
+    ),
+)
+
+
+def _longest_match(
+    word: str,
+    vocabulary: frozenset[str],
+    *,
+    shortest: bool = False,
+    plain: bool = False,
+    rest: bool = False,
+) -> list[str]:
+    tokens: list[str] = []
+    start = 0
+    while start < len(word):
+        mark = "" if plain or not start else "##"
+        ends = range(start + 1, len(word) + 1)
+        for end in ends if shortest else reversed(ends):
+            if mark + word[start:end] in vocabulary:
+                break
+        else:
+            return [*tokens, "[UNK]"] if rest else ["[UNK]"]
+        tokens.append(mark + word[start:end])
+        start = end
+    return tokens
+
+
+def _words(draw: Draw) -> Iterator[Case]:
+    small = frozenset({"un", "una", "aff", "##aff", "##ffa", "##able", "##ble", "##a", "u", "##n"})
+    letters = frozenset("slower") | {f"##{c}" for c in "slower"}
+    ends = letters | {"slow", "low", "##low", "##er", "er", "##e"}
+    yield Case("a word that is a token", word="slow", vocabulary=ends)
+    yield Case("a beginning and an end", word="slower", vocabulary=ends)
+    yield Case("a piece that exists with and without ##", word="owlow", vocabulary=ends)
+    yield Case("a longer beginning than is good", word="unaffable", vocabulary=small)
+    yield Case("a single letter", word="s", vocabulary=letters)
+    yield Case("nothing fits at the beginning", word="fast", vocabulary=ends)
+    yield Case("nothing fits further on", word="slowest", vocabulary=ends)
+    yield Case("a piece that fits only without ##", word="sun", vocabulary=frozenset({"s", "un"}))
+
+
+longest_match = Exercise(
+    "tokens_and_embeddings.longest_match",
+    _longest_match,
+    _words,
+    returns=("list of tokens",),
+    mistakes=slips(
+        _longest_match,
+        {
+            "You took the shortest piece that fits: begin with the whole rest and shorten it.": {
+                "shortest": True
+            },
+            "You left out the ##: a piece that continues a word begins with it in the "
+            "vocabulary.": {"plain": True},
+            "You kept the pieces before the place where nothing fits: then the whole word is "
+            "unknown.": {"rest": True},
+        },
+    ),
+)
+
+
+def _best_cut(
+    word: str,
+    scores: Mapping[str, float],
+    *,
+    greedy: bool = False,
+    fewest: bool = False,
+    power: bool = False,
+) -> tuple[list[str], float]:
+    best: dict[int, tuple[float, float, list[str]]] = {0: (0.0, 0.0, [])}
+    for end in range(1, len(word) + 1):
+        for start in range(end):
+            piece = word[start:end]
+            if start not in best or piece not in scores:
+                continue
+            _, score, pieces = best[start]
+            score, pieces = score + scores[piece], [*pieces, piece]
+            rank = -sum(n * n for n in map(len, pieces)) if greedy else -score
+            rank = len(pieces) - score / 1e6 if fewest else rank
+            if end not in best or rank < best[end][0]:
+                best[end] = (rank, score, pieces)
+    _, score, pieces = best[len(word)]
+    return pieces, math.exp(score) if power else score
+
+
+def _scored(draw: Draw) -> Iterator[Case]:
+    letters = {letter: -5.0 - 0.1 * place for place, letter in enumerate("slowerfat")}
+    some = letters | {
+        "slow": -2.0,
+        "low": -2.5,
+        "er": -3.0,
+        "est": -4.0,
+        "lower": -9.0,
+        "fas": -3.0,
+    }
+    yield Case("a word that is a piece", word="slow", scores=some)
+    yield Case("two pieces", word="slower", scores=some)
+    yield Case("a long piece that is rare", word="lower", scores=some)
+    yield Case("letters alone", word="test", scores=letters)
+    yield Case("a single letter", word="s", scores=letters)
+    yield Case(
+        "fewer pieces that are less probable",
+        word="abab",
+        scores={
+            "a": -1.0,
+            "b": -1.1,
+            "aba": -9.0,
+            "bab": -9.3,
+            "ab": -2.4,
+        },
+    )
+    # Three equal pieces win, so that no other order of the same pieces ties with them.
+    long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
+    yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)
+
+
+best_cut = Exercise(
+    "tokens_and_embeddings.best_cut",
+    _best_cut,
+    _scored,
+    returns=("segmentation", "score"),
+    mistakes=slips(
+        _best_cut,
+        {
+            "You prefer long pieces: what counts is the sum of the scores, whatever the lengths.": {
+                "greedy": True
+            },
+            "You took the segmentation with the fewest pieces: what counts is the sum of the "
+            "scores.": {"fewest": True},
+            "You returned the probability: the score is its logarithm, the sum of the pieces' "
+            "scores.": {"power": True},
+        },
+    ),
+)

@@ -1,0 +1,118 @@
+"""A page that shows a translation, and where the model looked as it wrote each token."""
+
+from html import escape
+from typing import NamedTuple
+
+import torch
+
+from glassbox.modes import evaluating
+from glassbox.record import AttentionRecord, record
+from glassbox.translation.translator import Alternative, Translator
+from glassbox_book.viz import head_view, model_view
+from glassbox_book.viz.tokens import visible
+
+_STYLE = """
+:root { color-scheme: light dark }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 sans-serif }
+h1 { font-size: 1.4rem } dt { font-weight: 600 } dd { margin: 0 0 .8rem; overflow-wrap: anywhere }
+"""
+
+
+class CrossAttention(NamedTuple):
+    """Where a decoder looked as it wrote a translation.
+
+    Attributes
+    ----------
+    written, source : list of str
+        The tokens that were written, one in each step, and those of the source.
+    layers : list of AttentionRecord
+        The cross-attention of each layer; its weights are ``(1, heads, written, source)``.
+    """
+
+    written: list[str]
+    source: list[str]
+    layers: list[AttentionRecord]
+
+
+def cross_attention(
+    translator: Translator, text: str, to: str, translation: Alternative
+) -> CrossAttention:
+    """Let the model read a finished translation once more, and record where it looks.
+
+    The row of a token is the step that wrote it: what the decoder, having written the tokens
+    before, looked for in the source.
+
+    Parameters
+    ----------
+    translator : Translator
+        The one that wrote it.
+    text : str
+        What was translated.
+    to : str
+        Into which language.
+    translation : Alternative
+        The translation, from :meth:`Translator.alternatives`.
+
+    Returns
+    -------
+    CrossAttention
+        Tokens and weights.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :meth:`Translator.translate`.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.2.3, on attention from decoder to encoder. Chapter 8.
+    """
+    tokenizer, model = translator.tokenizer, translator.model
+    source = tokenizer.encode_source(text, to)
+    written = [tokenizer.bpe.token_id(token) for token in translation.tokens]
+    before = [tokenizer.bos_id, *written[:-1]]
+    with evaluating(model), torch.inference_mode(), record(model) as tape:
+        model(*(torch.tensor([ids], device=translator.device) for ids in (source, before)))
+    layers = [tape[name] for name in tape if name.endswith("cross_attention")]
+    return CrossAttention([*map(tokenizer.piece, written)], [*map(tokenizer.piece, source)], layers)
+
+
+def attention_page(translator: Translator, text: str, to: str, translation: Alternative) -> str:
+    """Return a page with the cross-attention of one translation, light or dark as its reader is.
+
+    Parameters
+    ----------
+    translator, text, to, translation
+        As for :func:`cross_attention`.
+
+    Returns
+    -------
+    str
+        HTML that needs nothing else: neither a network nor other files.
+
+    Raises
+    ------
+    ValueError
+        If the layers have different numbers of heads, or as :func:`cross_attention`.
+    TypeError
+        As :func:`cross_attention`.
+    """
+    rows, columns, layers = cross_attention(translator, text, to, translation)
+    views = (
+        head_view(layers, rows, key_tokens=columns, layer=len(layers) - 1, title="One layer"),
+        model_view(layers, rows, key_tokens=columns, title="All heads of all layers"),
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(visible(text))}</title><style>{_STYLE}</style></head><body><main>"
+        "<h1>Where the model looked</h1>"
+        f"<dl><dt>Text</dt><dd><bdi>{escape(visible(text))}</bdi></dd><dt>Translation</dt>"
+        f'<dd lang="{escape(to)}"><bdi>{escape(visible(translation.text))}</bdi></dd>'
+        f"<dt>Probability</dt><dd>{translation.probability:#.3g}</dd></dl>"
+        "<p>The tokens of the translation are on the left, those of the source on the right. Each "
+        "was written while the decoder looked at the source, the more at a token the stronger the "
+        "line. The first token of the source asks for the language. Attention shows where a head "
+        f"looked, and not by itself why a word was chosen.</p>{''.join(v.html() for v in views)}"
+        "</main></body></html>\n"
+    )

@@ -1,0 +1,86 @@
+"""The scripts the attention views run: the one place that knows where they come from.
+
+Nothing of them is ours to keep: D3 comes from the package ``mpld3``, jQuery from
+``sphinxcontrib-jquery``, the drawing itself from ``bertviz``. They are put into one file together
+with the frame's own scripts, which make the drawing keyboard reachable, legible in light and dark,
+and as wide as its page.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+#: Name of the file that :func:`write` makes and that frames of committed outputs ask for.
+SCRIPT_NAME = "attention-views.js"
+
+#: Where a site keeps it, below its root.
+SITE_FOLDER = "_static/glassbox"
+
+#: The frame's own scripts, in the order they are needed.
+_FRAME_SCRIPTS = ("draw.js", "readout.js", "access.js", "start.js")
+
+_LIBRARIES = (
+    ("mpld3", "js/d3.v5.min.js", "D3 5.7.0, BSD-3-Clause, Mike Bostock"),
+    ("sphinxcontrib.jquery", "jquery.js", "jQuery 3.6.0, MIT, OpenJS Foundation"),
+)
+
+
+def write(folder: str | Path) -> Path:
+    """Write the file the frames load into ``folder`` and return its path.
+
+    The site build calls this for ``_static/glassbox/``; whoever serves notebooks with committed
+    outputs can do the same for ``static/glassbox/``.
+    """
+    path = Path(folder) / SCRIPT_NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(bundle(), encoding="utf-8")
+    return path
+
+
+@cache
+def bundle() -> str:
+    """Return libraries, bertviz's three views and the frame's scripts as one script."""
+    parts = [
+        f"/* {notice} */\n{_package_file(package, name)}" for package, name, notice in _LIBRARIES
+    ]
+    views = ",\n".join(
+        f"{view}: function () {{\n{_package_file('bertviz', f'{view}_view.js')}\n}}"
+        for view in ("head", "model", "neuron")
+    )
+    parts.append("/* bertviz, Apache-2.0, Jesse Vig; unmodified */")
+    parts.append(f"const bertviz = {{\n{views}\n}};")
+    parts.append(f"const FRAME_STYLE = {json.dumps(frame_file('frame.css'))};")
+    parts.append("(() => {\n'use strict';\n" + "\n".join(map(frame_file, _FRAME_SCRIPTS)) + "})();")
+    return "\n;\n".join(parts) + "\n"
+
+
+@cache
+def packed_bundle() -> str:
+    """Return :func:`bundle` compressed and as base64, for outputs that carry it themselves."""
+    packed = gzip.compress(bundle().encode(), compresslevel=9, mtime=0)
+    return base64.b64encode(packed).decode("ascii")
+
+
+@cache
+def frame_file(name: str) -> str:
+    """Return one of the frame's own files."""
+    return files("glassbox_book.viz").joinpath("frame", name).read_text(encoding="utf-8")
+
+
+def _package_file(package: str, name: str) -> str:
+    """Read a file of an installed package without importing the package."""
+    spec = find_spec(package)
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder) / name
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError(
+        f"the attention views need {name} of the package {package}, which is not installed here; "
+        "install the book's requirements.txt"
+    )

@@ -1,0 +1,196 @@
+"""Bars: how large each of a few named things is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, KEY, QUERY, TEXT, VALUE
+
+#: Series differ by more than their colour.
+_SERIES = ((QUERY, ""), (KEY, "///"), (VALUE, "..."), (AMBER, "xxx"))
+_ROW, _PANEL = 0.27, 0.52  # inches for a bar, and for what stands around a panel's bars
+
+
+def bar_chart(
+    labels: Sequence[str],
+    values: Any,
+    *,
+    value_label: str,
+    annotate: str | None = "{:.2f}",
+    highlight: Collection[int] = (),
+    upright: bool = False,
+) -> Figure:
+    """Draw a bar for each label, or one for each label and series.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        What the bars are; they stand in this order, from top to bottom or from left to right.
+    values : sequence of numbers, or mapping of str to sequence of numbers
+        One number for each label; of several series by their names, which make a legend.
+    value_label : str
+        What the numbers are.
+    annotate : str, optional
+        The format of the number at the end of each bar; ``None`` writes none.
+    highlight : collection of int
+        Places of the labels whose bars stand out.
+    upright : bool
+        Bars stand up, which suits many short labels.
+
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there are no labels, a series has not one value per label, there are more than four
+        series, or a place to highlight is not that of a label.
+    """
+    return bar_charts(
+        {"": (labels, values)},
+        value_label=value_label,
+        annotate=annotate,
+        highlight={"": highlight},
+        upright=upright,
+    )
+
+
+def bar_charts(
+    panels: Mapping[str, tuple[Sequence[str], Any]],
+    *,
+    value_label: str,
+    annotate: str | None = "{:.2f}",
+    highlight: Mapping[str, Collection[int]] | None = None,
+    upright: bool = False,
+    columns: int = 1,
+) -> Figure:
+    """Draw several panels of bars on one scale, each with labels of its own.
+
+    Parameters
+    ----------
+    panels : mapping of str to tuple
+        Title to labels and values, as for :func:`bar_chart`.
+    value_label : str
+        What the numbers are, in all panels.
+    annotate : str, optional
+        As for :func:`bar_chart`.
+    highlight : mapping of str to collection of int, optional
+        For some titles, places of the labels whose bars stand out.
+    upright : bool
+        As for :func:`bar_chart`.
+    columns : int
+        How many panels stand side by side. A phone is as wide as one, or two with short labels.
+
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there are no panels or columns, ``highlight`` names another panel, or as in
+        :func:`bar_chart`.
+    """
+    if not panels:
+        raise ValueError("no panels to draw; pass {title: (labels, values)}")
+    if columns < 1:
+        raise ValueError(f"columns={columns}: must be at least 1")
+    marked = {} if highlight is None else dict(highlight)
+    if unknown := marked.keys() - panels.keys():
+        raise ValueError(f"highlight names {sorted(unknown)}; the panels are {list(panels)}")
+    drawn = {title: (list(labels), _series(values)) for title, (labels, values) in panels.items()}
+    for title, (labels, series) in drawn.items():
+        _check(title, labels, series, marked.get(title, ()))
+    columns = min(columns, len(drawn))
+    rows = -(-len(drawn) // columns)
+    most = max(len(labels) * len(series) for labels, series in drawn.values())
+    height = 2.6 if upright else _ROW * most + _PANEL
+    fig, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(FIGURE_WIDTH, height * rows + 0.3),
+        sharex=not upright,
+        sharey=upright,
+        squeeze=False,
+    )
+    for ax in axes.flat[len(drawn) :]:
+        ax.set_visible(False)
+    for ax, (title, (labels, series)) in zip(axes.flat, drawn.items(), strict=False):
+        _draw(ax, labels, series, marked.get(title, ()), annotate, upright=upright)
+        if title:
+            ax.set_title(title, loc="left")
+    for ax in axes[:, 0] if upright else axes[-1]:
+        (ax.set_ylabel if upright else ax.set_xlabel)(value_label)
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    if len(handles) > 1:
+        fig.legend(handles, names, loc="outside upper center", ncols=len(names))
+    return fig
+
+
+def _series(values: Any) -> dict[str, list[float]]:
+    series = values if isinstance(values, Mapping) else {"": values}
+    return {name: [float(value) for value in numbers] for name, numbers in series.items()}
+
+
+def _check(
+    title: str, labels: list[str], series: dict[str, list[float]], marked: Collection[int]
+) -> None:
+    if not labels or not series:
+        raise ValueError(f"{title!r} has no bars to draw: give it labels and values")
+    if len(series) > len(_SERIES):
+        raise ValueError(f"{title!r} has {len(series)} series; {len(_SERIES)} can be told apart")
+    for name, values in series.items():
+        if len(values) != len(labels):
+            raise ValueError(
+                f"{title!r}, {name!r} has {len(values)} values for {len(labels)} labels"
+            )
+    for place in marked:
+        if not 0 <= place < len(labels):
+            raise ValueError(
+                f"highlight has {place}; {title!r} has the labels 0 to {len(labels) - 1}"
+            )
+
+
+def _draw(
+    ax: Axes,
+    labels: list[str],
+    series: dict[str, list[float]],
+    marked: Collection[int],
+    annotate: str | None,
+    *,
+    upright: bool,
+) -> None:
+    thick = 0.78 / len(series)
+    for number, ((name, values), (colour, hatch)) in enumerate(
+        zip(series.items(), _SERIES, strict=False)
+    ):
+        places = [place + (number - (len(series) - 1) / 2) * thick for place in range(len(labels))]
+        colours = [HIGHLIGHT if place in marked else colour for place in range(len(labels))]
+        style: dict[str, Any] = {"color": colours, "hatch": hatch, "edgecolor": "white", "lw": 0}
+        bars = (
+            ax.bar(places, values, thick * 0.94, label=name, **style)
+            if upright
+            else ax.barh(places, values, thick * 0.94, label=name, **style)
+        )
+        if annotate is not None:
+            words = [annotate.format(value) for value in values]
+            ax.bar_label(bars, words, padding=3, fontsize=10, color=TEXT)
+    if upright:
+        ax.set_xticks(range(len(labels)), labels)
+        ax.margins(y=0.15)
+        ax.grid(axis="y")
+    else:
+        ax.set_yticks(range(len(labels)), labels)
+        ax.invert_yaxis()
+        ax.margins(x=0.2 if annotate is not None else 0.05)
+        ax.grid(axis="x")
+    if min(min(values) for values in series.values()) < 0:
+        (ax.axhline if upright else ax.axvline)(0, color=TEXT, linewidth=0.8)

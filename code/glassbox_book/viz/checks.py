@@ -1,0 +1,70 @@
+"""Whether the tokens, layers and heads that a reader names fit the attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from glassbox_book.viz.maps import AttentionMaps
+from glassbox_book.viz.tokens import visible_all
+
+
+def token_texts(
+    maps: AttentionMaps, tokens: Sequence[str], key_tokens: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """Return query and key tokens as they are shown, after a check of their number.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many tokens as weights.
+    """
+    left = visible_all(tokens)
+    right = left if key_tokens is None else visible_all(key_tokens)
+    q_len, k_len = maps.weights.shape[2:]
+    for name, found, needed in (("tokens", left, q_len), ("key_tokens", right, k_len)):
+        if len(found) != needed:
+            kind = "queries" if name == "tokens" else "keys"
+            given = "tokens" if key_tokens is None else name
+            raise ValueError(
+                f"{len(found)} {given} for weights of {needed} {kind}: {given}={found[:8]}"
+                f"{' ...' if len(found) > 8 else ''}; pass one token per position, with the "
+                "special tokens the tokenizer added"
+                + (", and key_tokens for cross-attention" if q_len != k_len else "")
+            )
+    return left, right
+
+
+def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
+    """Return the layers or heads asked for, or all, after a check that they exist.
+
+    Raises
+    ------
+    ValueError
+        If there is none, one twice, or one that does not exist.
+    """
+    if given is None:
+        return list(range(count))
+    if isinstance(given, int):
+        raise ValueError(f"{name}s={given} is one number; pass a list: {name}s=[{given}]")
+    numbers_given = [check_one(name, number, range(count)) for number in given]
+    if not numbers_given or len(set(numbers_given)) < len(numbers_given):
+        raise ValueError(f"{name}s={list(given)}: pass at least one {name}, and none twice")
+    return numbers_given
+
+
+def check_one(name: str, given: int, known: Sequence[int]) -> int:
+    """Return a layer or head number after a check that it is among those known.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if given not in known:
+        raise ValueError(
+            f"there is no {name} {given}; the {name}s, counted from zero, are "
+            f"{known[0]} to {known[-1]}"
+            if list(known) == list(range(known[0], known[-1] + 1))
+            else f"{name} {given} is not among the {name}s to choose from, {list(known)}"
+        )
+    return int(given)

@@ -1,0 +1,290 @@
+"""Arrows in the plane: vectors with two components, where they end and how they add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.path import Path
+from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
+
+from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, TEXT
+
+#: None of them is that of a query, a key or a value.
+_COLOURS = (HIGHLIGHT, AMBER, "#56B4E9", "#8C6BB1", "#9A8F5A")
+_MARGIN = 0.2  # of the larger side, around everything drawn: room for names
+_NEAR = 0.13  # of the width of a panel: closer tips would have names on top of each other
+_NEARLY_LEVEL = 0.15  # of an arrow's length: closer to an axis a name would lie on it
+_AROUND = [(7, 0), (7, -9), (0, -9), (0, 9), (7, 9), (-7, 9), (-7, 0), (-7, -9)]  # in points
+
+Vectors = Mapping[str, Any]
+
+
+def vectors(
+    panels: Mapping[str, Vectors],
+    *,
+    before: Mapping[str, Vectors] | None = None,
+    hull: bool = False,
+    columns: int = 2,
+) -> Figure:
+    """Draw named vectors as arrows from the origin, in panels on one scale.
+
+    A name has the same colour in all panels.
+
+    Parameters
+    ----------
+    panels : mapping of str to mapping of str to vector
+        Title to the vectors of a panel by their names; each has two components.
+    before : mapping of str to mapping of str to vector, optional
+        For some titles, vectors to draw faintly and without a name behind the others: where they
+        were before.
+    hull : bool
+        Shade what lies between the ends of the vectors before, or of all vectors where there are
+        none: where their weighted averages are.
+    columns : int
+        How many panels stand side by side.
+
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there are no panels, columns or vectors, a vector is not a pair of finite numbers,
+        there are more than five names, or ``before`` names another panel.
+    """
+    drawn = {title: _checked(title, named) for title, named in panels.items()}
+    faint = {title: _checked(title, named) for title, named in (before or {}).items()}
+    if unknown := faint.keys() - drawn.keys():
+        raise ValueError(f"before names {sorted(unknown)}; the panels are {list(drawn)}")
+    colours = _colours([*drawn.values(), *faint.values()])
+    ends = [end for named in (*drawn.values(), *faint.values()) for end in named.values()]
+    fig, axes = _panels(list(drawn), ends, columns)
+    fig.draw_without_rendering()  # from here on the places on the page are known
+    for ax, (title, named) in zip(axes, drawn.items(), strict=True):
+        if hull:
+            _shade(ax, list((faint.get(title) or named).values()))
+        for name, end in faint.get(title, {}).items():
+            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashed=True)
+        for name, end in named.items():
+            _arrow(ax, np.zeros(2), end, colours[name])
+        _write_names(ax, named, list(faint.get(title, {}).values()))
+    return fig
+
+
+def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: int = 2) -> Figure:
+    """Draw vectors tip to tail, and from the origin to the last tip their sum.
+
+    Parameters
+    ----------
+    panels : mapping of str to mapping of str to vector
+        Title to the parts of a sum by their names, in their order; each has two components.
+    total : str
+        What the sum is called.
+    columns : int
+        How many panels stand side by side.
+
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`vectors`.
+    """
+    drawn = {title: _checked(title, named) for title, named in panels.items()}
+    colours = _colours(list(drawn.values()))
+    tips = {title: np.cumsum(list(named.values()), axis=0) for title, named in drawn.items()}
+    fig, axes = _panels(list(drawn), [tip for found in tips.values() for tip in found], columns)
+    for ax, (title, named) in zip(axes, drawn.items(), strict=True):
+        start = np.zeros(2)
+        _arrow(ax, start, tips[title][-1], TEXT, width=4.5, alpha=0.3)
+        for (name, part), tip in zip(named.items(), tips[title], strict=True):
+            _arrow(ax, start, tip, colours[name])
+            side = np.array([part[1], -part[0]])
+            if length := float(np.hypot(*part)):
+                _write(ax, name, (start + tip) / 2, 9 * side / length)
+            start = tip
+        _write(ax, total, start, _outwards(start))
+    return fig
+
+
+def _checked(title: str, named: Vectors) -> dict[str, np.ndarray]:
+    if not named:
+        raise ValueError(f"{title!r} has no vectors to draw; pass {{name: (x, y)}}")
+    found = {}
+    for name, vector in named.items():
+        if hasattr(vector, "detach"):
+            vector = vector.detach().cpu().numpy()
+        end = np.asarray(vector, dtype=np.float64)
+        if end.shape != (2,) or not np.isfinite(end).all():
+            raise ValueError(
+                f"{title!r}, {name!r} is {vector!r} of shape {end.shape}; an arrow in the plane "
+                "needs two finite numbers"
+            )
+        found[name] = end
+    return found
+
+
+def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
+    names = list(dict.fromkeys(name for named in panels for name in named))
+    if len(names) > len(_COLOURS):
+        raise ValueError(f"{len(names)} names, {names}; {len(_COLOURS)} can be told apart")
+    return dict(zip(names, _COLOURS, strict=False))
+
+
+def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with one square panel for each title, all with the same limits."""
+    if not titles:
+        raise ValueError("no panels to draw; pass {title: {name: (x, y)}}")
+    if columns < 1:
+        raise ValueError(f"columns={columns}: must be at least 1")
+    columns = min(columns, len(titles))
+    rows = -(-len(titles) // columns)
+    points = np.array([np.zeros(2), *ends])
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = _MARGIN * max(float((high - low).max()), 1e-9)
+    (left, bottom), (right, top) = low - margin, high + margin * np.array([1.6, 1.0])
+    side = FIGURE_WIDTH * (1 / columns if columns > 1 else 0.75)
+    height = side * min((top - bottom) / (right - left), 1.5) + 0.35
+    fig, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(side * columns, height * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+    )
+    for ax in axes.flat[len(titles) :]:
+        ax.set_visible(False)
+    for ax, title in zip(axes.flat, titles, strict=False):
+        ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+        ax.axhline(0, color=TEXT, linewidth=0.8)
+        ax.axvline(0, color=TEXT, linewidth=0.8)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        ax.grid(visible=True)
+        ax.locator_params(nbins=4)
+        ax.set_title(title, loc="left")
+    return fig, list(axes.flat[: len(titles)])
+
+
+def _arrow(
+    ax: Axes,
+    start: np.ndarray,
+    end: np.ndarray,
+    colour: str,
+    *,
+    width: float = 2.2,
+    alpha: float = 1.0,
+    dashed: bool = False,
+) -> None:
+    if np.allclose(start, end):  # an arrow of no length is a point
+        ax.plot(*end, "o", color=colour, alpha=alpha, markersize=2 * width)
+        return
+    ax.annotate(
+        "",
+        xy=(float(end[0]), float(end[1])),
+        xytext=(float(start[0]), float(start[1])),
+        arrowprops={
+            "arrowstyle": "-|>,head_length=0.5,head_width=0.25",
+            "color": colour,
+            "linewidth": width,
+            "linestyle": (0, (3, 2)) if dashed else "-",
+            "alpha": alpha,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        },
+    )
+
+
+def _shade(ax: Axes, ends: list[np.ndarray]) -> None:
+    corners = _convex(np.array(ends))
+    ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
+
+
+def _convex(points: np.ndarray) -> np.ndarray:
+    """Return the corners of the convex hull, in order (Andrew's monotone chain)."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+    if len(ordered) < 3:
+        return np.array(ordered)
+
+    def half(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for x, y in sequence:
+            while len(chain) >= 2:
+                (ax, ay), (bx, by) = chain[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                    break
+                chain.pop()
+            chain.append((x, y))
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))
+
+
+def _outwards(end: np.ndarray) -> np.ndarray:
+    """Return where a name stands from a tip, in points: further on, and never on an axis."""
+    length = float(np.hypot(*end))
+    if not length:
+        return np.array([6.0, 8.0])
+    x, y = end / length
+    if abs(y) < _NEARLY_LEVEL:
+        return np.array([0.0, 10.0 if y >= 0 else -10.0])
+    if abs(y) > 1.1 * abs(x) > _NEARLY_LEVEL:
+        return np.array([0.0, 9.0 if y > 0 else -9.0])
+    return np.array([7.0 if x >= -_NEARLY_LEVEL else -7.0, 9.0 * y])
+
+
+def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray]) -> None:
+    """Name each arrow at its tip, off all arrows; names of tips that meet are written together."""
+    left, right = ax.get_xlim()
+    groups: list[tuple[np.ndarray, list[str]]] = []
+    for name, end in named.items():
+        for where, names in groups:
+            if np.hypot(*(where - end)) < _NEAR * (right - left):
+                names.append(name)
+                break
+        else:
+            groups.append((end, [name]))
+    starts_and_ends = [np.stack([np.zeros(2), end]) for end in (*named.values(), *others)]
+    shafts = [Path(ax.transData.transform(both)) for both in starts_and_ends]
+    taken: list[Bbox] = []
+    for end, names in groups:
+        outwards = _outwards(end)
+        for offset in (outwards, *map(np.array, _AROUND)):
+            text = _write(ax, "\n".join(names), end, offset)
+            box = text.get_window_extent()
+            on_arrow = any(shaft.intersects_bbox(box, filled=False) for shaft in shafts)
+            if not on_arrow and not any(map(box.overlaps, taken)):
+                break
+            text.remove()
+        else:
+            text = _write(ax, "\n".join(names), end, outwards)
+        taken.append(text.get_window_extent())
+
+
+def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> Annotation:
+    """Write so that the words begin, or end, on the side to which the offset points."""
+    x, y = offset
+    return ax.annotate(
+        words,
+        xy=(float(where[0]), float(where[1])),
+        xytext=(float(x), float(y)),
+        textcoords="offset points",
+        ha="center" if abs(x) < 4 else "left" if x > 0 else "right",
+        va="center" if abs(y) < 9 else "bottom" if y > 0 else "top",
+        size=10,
+        color=TEXT,
+        parse_math=False,
+    )

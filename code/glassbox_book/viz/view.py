@@ -1,0 +1,142 @@
+"""One attention view as notebook output: a frame of its own, and a table below it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from glassbox_book.viz import assets
+
+#: Environment variable that says whether outputs carry their scripts or find them on the site.
+SCRIPTS_VARIABLE = "GLASSBOX_VIEW_SCRIPTS"
+
+
+#: Notebooks take the triangle away, and the style sheet too where an output is not trusted.
+_SUMMARY = "display:list-item;list-style:inside disclosure-closed;cursor:pointer"
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """An attention view that a notebook, or anything else that shows HTML, can display.
+
+    Attributes
+    ----------
+    text : str
+        What the view shows, in one line: the frame's name, and all that there is without HTML.
+    data : dict
+        What the scripts draw; see ``frame/draw.js``.
+    static : str
+        HTML that says the same without scripts.
+    summary : str
+        Label of the folded ``static`` part.
+    heights : pair of str
+        CSS heights of the frame in a wide and in a narrow column.
+    title : str or None
+        Shown above the view, and part of the frame's name for screen readers.
+    said : str or None
+        A sentence between title and frame; a line of its own without HTML.
+    """
+
+    text: str
+    data: dict[str, Any]
+    static: str
+    summary: str
+    heights: tuple[str, str]
+    title: str | None = None
+    said: str | None = None
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, (self.text, self.said)))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": repr(self)}
+
+    def html(self) -> str:
+        """Return the HTML of the view: style, title, frame, and the same without scripts."""
+        name = f"{self.title}: {self.text}" if self.title else self.text
+        title = f'<p class="glassbox-title">{escape(self.title)}</p>' if self.title else ""
+        said = f'<p class="glassbox-said">{escape(self.said)}</p>' if self.said else ""
+        wide, narrow = self.heights
+        return (
+            f'<div class="glassbox-view"><style>{assets.frame_file("page.css")}</style>'
+            f"{title}{said}"
+            f'<iframe loading="lazy" title="{escape(name)}" '
+            f'style="--glassbox-height:{wide};--glassbox-height-narrow:{narrow}" '
+            f"srcdoc='{_attribute(self._document(name))}'></iframe>"
+            f'<details><summary style="{_SUMMARY}">{escape(self.summary)}</summary>'
+            f"{self.static}</details></div>"
+        )
+
+    def _document(self, name: str) -> str:
+        mode = os.environ.get(SCRIPTS_VARIABLE, "inline")
+        if mode == "inline":
+            packed = f'<script type="text/plain" id="packed">{assets.packed_bundle()}</script>'
+        elif mode == "linked":
+            packed = ""
+        else:
+            raise ValueError(
+                f"{SCRIPTS_VARIABLE} is {mode!r}; it can be 'inline' (outputs carry their scripts) "
+                "or 'linked' (the site holds them)"
+            )
+        boot = "".join(map(assets.frame_file, ("theme.js", "seen.js", f"boot_{mode}.js")))
+        return (
+            '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head>'
+            f'<meta charset="utf-8"><title>{escape(name)}</title><style>'
+            "body{margin:0;background:Canvas;color:CanvasText}"
+            "#note{margin:1em;font:14px/1.4 sans-serif}</style></head><body>"
+            f'<p id="note"></p>'
+            f'<script type="application/json" id="data">{_script(self.data)}</script>{packed}'
+            f"<script>{boot}</script></body></html>"
+        )
+
+
+def numbers(array: np.ndarray, digits: int) -> _Raw:
+    """Return an array as compact JSON with a fixed number of decimals.
+
+    Fixed, so that the same cell run on another processor differs in the last decimal at most.
+    """
+    rounded = array.round(digits) + 0.0  # there is no need to tell -0.00 from 0.00
+
+    def text(part: np.ndarray) -> str:
+        if part.ndim == 1:
+            return "[" + ",".join([f"{number:.{digits}f}" for number in part]) + "]"
+        return "[" + ",".join([text(row) for row in part]) + "]"
+
+    return _Raw(text(rounded))
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """JSON that is ready."""
+
+    text: str
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, _Raw):
+        return value.text
+    if isinstance(value, dict):
+        items = (f"{json.dumps(key)}:{_json(item)}" for key, item in value.items())
+        return "{" + ",".join(items) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ",".join(map(_json, value)) + "]"
+    return json.dumps(value)
+
+
+def _script(value: Any) -> str:
+    """Return JSON that cannot end the script element it stands in, whatever a token says."""
+    text = _json(value)
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _attribute(document: str) -> str:
+    """Escape a document for a single-quoted attribute: JSON is full of double quotes."""
+    return document.replace("&", "&amp;").replace("'", "&#39;").replace("<", "&lt;")

@@ -1,0 +1,240 @@
+"""bertviz's three attention views, for recordings of ours and outputs of others alike.
+
+Layers, heads and positions are counted from zero, as in bertviz and in the code of the book.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from glassbox_book.viz import geometry
+from glassbox_book.viz.checks import check_numbers, check_one, token_texts
+from glassbox_book.viz.maps import AttentionMaps, gather
+from glassbox_book.viz.static import one_head_table, picture_element, table_summary
+from glassbox_book.viz.view import View, numbers
+
+WEIGHT_DIGITS = 3
+VECTOR_DIGITS = 2
+
+
+def head_view(
+    attention: Any,
+    tokens: Sequence[str],
+    *,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    layers: Sequence[int] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    title: str | None = None,
+) -> View:
+    """Draw the attention of one layer as lines between tokens, one colour per head.
+
+    Parameters
+    ----------
+    attention : object
+        A tape of ``record(model)``, a list of its records, a Hugging Face output with
+        ``attentions``, or a list with one ``(1, heads, q_len, k_len)`` tensor per layer.
+    tokens : sequence of str, length q_len
+        The query tokens, on the left.
+    layer : int, optional
+        The layer shown first; the first of ``layers`` if left out.
+    heads : sequence of int, optional
+        The heads switched on at first; all if left out.
+    layers : sequence of int, optional
+        The layers the reader can choose from; all if left out.
+    key_tokens : sequence of str, optional, length k_len
+        The key tokens, on the right, where they differ from ``tokens`` (cross-attention).
+    title : str, optional
+        Shown above the view.
+
+    Returns
+    -------
+    View
+        An object that a notebook displays.
+
+    Raises
+    ------
+    ValueError
+        If tokens and weights differ in number, a layer or head does not exist, or the attention
+        cannot be drawn (:func:`glassbox_book.viz.maps.gather` says when).
+    """
+    maps = gather(attention)
+    left, right = token_texts(maps, tokens, key_tokens)
+    layers = check_numbers("layer", layers, maps.n_layers)
+    start = check_one("layer", layers[0] if layer is None else layer, layers)
+    shown = check_numbers("head", heads, maps.n_heads)
+    drawing = geometry.head_drawing(len(left), len(right), maps.n_heads)
+    data = {
+        "view": "head",
+        **shared_data(left, right, layers, drawing),
+        "layer": layers.index(start),
+        "heads": shown,
+        "models": [model_data(maps.pick(layers))],
+    }
+    return View(
+        text=f"Head view: {extent(left, right, layers, range(maps.n_heads))}, first layer {start}",
+        data=data,
+        static=one_head_table(maps, start, shown[0], left, right),
+        summary=table_summary(start, shown[0]),
+        heights=heights(drawing),
+        title=title,
+    )
+
+
+def model_view(
+    attention: Any,
+    tokens: Sequence[str],
+    *,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    title: str | None = None,
+) -> View:
+    """Draw all heads of all layers as thumbnails, each of which opens on a click.
+
+    Parameters
+    ----------
+    attention, tokens, key_tokens, title
+        As for :func:`head_view`.
+    layers, heads : sequence of int, optional
+        Which rows and columns to draw; all if left out.
+
+    Returns
+    -------
+    View
+        A cell displays it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for :func:`head_view`.
+    """
+    maps = gather(attention)
+    left, right = token_texts(maps, tokens, key_tokens)
+    layers = check_numbers("layer", layers, maps.n_layers)
+    heads = check_numbers("head", heads, maps.n_heads)
+    picked = maps.pick(layers, heads)
+    columns = max(len(heads), 6)  # fewer would make giants of the thumbnails
+    drawing = geometry.model_drawing(len(left), len(right), len(layers), columns)
+    data = {
+        "view": "model",
+        **shared_data(left, right, layers, drawing),
+        "heads": heads,
+        "columns": columns,
+        "models": [model_data(picked)],
+    }
+    return View(
+        text=f"Model view: {extent(left, right, layers, heads)}",
+        data=data,
+        static=picture_element(picked.weights, layers, heads)
+        + one_head_table(maps, layers[0], heads[0], left, right),
+        summary=f"All heads as a picture, layer {layers[0]}, head {heads[0]} as a table",
+        heights=heights(drawing),
+        title=title,
+    )
+
+
+def neuron_view(
+    attention: Any,
+    tokens: Sequence[str],
+    *,
+    layer: int = 0,
+    head: int = 0,
+    layers: Sequence[int] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    expanded: bool = False,
+    title: str | None = None,
+) -> View:
+    """Draw how the queries and keys of one head make its weights.
+
+    Parameters
+    ----------
+    attention : object
+        A tape of ``record(model)``, a list of its records, or what a model of
+        ``bertviz.transformers_neuron_view`` returns.
+    tokens, layers, key_tokens, title
+        As for :func:`head_view`.
+    layer, head : int
+        The layer and head shown first.
+    expanded : bool
+        Show queries, keys and their product at first, and not only tokens and lines.
+
+    Returns
+    -------
+    View
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        As :func:`head_view`, and if ``attention`` brings no queries and keys.
+    """
+    maps = gather(attention, vectors=True)
+    left, right = token_texts(maps, tokens, key_tokens)
+    layers = check_numbers("layer", layers, maps.n_layers)
+    check_one("layer", layer, layers)
+    check_one("head", head, range(maps.n_heads))
+    folded = geometry.neuron_drawing(len(left), len(right))
+    wide = geometry.neuron_drawing(len(left), len(right), expanded=True)
+    data = {
+        "view": "neuron",
+        **shared_data(left, right, layers, folded),
+        "expandedSize": wide.as_data(),
+        "expanded": expanded,
+        "layer": layers.index(layer),
+        "head": head,
+        "causal": maps.is_causal,
+        "models": [model_data(maps.pick(layers))],
+    }
+    return View(
+        text=f"Neuron view: {extent(left, right, layers, range(maps.n_heads))}, "
+        f"first layer {layer}, head {head}",
+        data=data,
+        static=one_head_table(maps, layer, head, left, right),
+        summary=table_summary(layer, head),
+        heights=heights(wide if expanded else folded),
+        title=title,
+    )
+
+
+def shared_data(
+    left: list[str], right: list[str], layers: list[int], drawing: geometry.Drawing
+) -> dict[str, Any]:
+    """Return what the scripts of every view read: tokens, layers, sizes."""
+    return {
+        "left": left,
+        "right": right,
+        "layers": layers,
+        "size": drawing.as_data(),
+        "beside": drawing.beside,
+    }
+
+
+def model_data(maps: AttentionMaps) -> dict[str, Any]:
+    """Return the rounded numbers of one model."""
+    data: dict[str, Any] = {"weights": numbers(maps.weights, WEIGHT_DIGITS)}
+    if maps.query is not None and maps.key is not None:
+        data["queries"] = numbers(maps.query, VECTOR_DIGITS)
+        data["keys"] = numbers(maps.key, VECTOR_DIGITS)
+    return data
+
+
+def heights(
+    drawing: geometry.Drawing, panels: int = 1, *, stacked: bool = False
+) -> tuple[str, str]:
+    """Return the heights of the frame in a wide and in a narrow column."""
+    return (
+        geometry.frame_height(drawing, panels=panels, stacked=stacked),
+        geometry.frame_height(drawing, panels=panels, narrow=True),
+    )
+
+
+def extent(
+    left: Sequence[str], right: Sequence[str], layers: Sequence[int], heads: Sequence[int]
+) -> str:
+    """Say how much a view shows."""
+    positions = f"{len(left)} tokens"
+    if left is not right:
+        positions = f"{len(left)} query and {len(right)} key tokens"
+    return f"{positions}, {len(layers)} layers × {len(heads)} heads"

@@ -1,0 +1,29 @@
+"""Small machines to play with in a page: no kernel, no other host, and whole without a script.
+
+A widget is HTML that says everything about its first state, so that it can be printed, read aloud
+and shown where scripts do not run. A script, one per kind of widget, takes the same elements over
+and computes in the browser what the package computes here.
+
+A new kind is a function here that returns a :class:`Widget` and a script of the same name in
+``page/``, which calls ``glassboxWidgets.define`` with what to do to the widget's element;
+``page/base.js`` has what scripts share.
+"""
+
+from glassbox_book.widgets.attention_playground import attention_playground
+from glassbox_book.widgets.next_token import next_token
+from glassbox_book.widgets.positional_encoding import positional_encoding
+from glassbox_book.widgets.softmax_temperature import softmax_temperature
+from glassbox_book.widgets.stepper import Frame, Row, Token, stepper
+from glassbox_book.widgets.widget import Widget
+
+__all__ = [
+    "Frame",
+    "Row",
+    "Token",
+    "Widget",
+    "attention_playground",
+    "next_token",
+    "positional_encoding",
+    "softmax_temperature",
+    "stepper",
+]

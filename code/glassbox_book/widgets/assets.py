@@ -1,0 +1,47 @@
+"""The scripts and the style sheet of the widgets: the one place that knows where they come from."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+#: What :func:`write` makes and the pages of the site ask for.
+SCRIPT_NAME = "widgets.js"
+STYLE_NAME = "widgets.css"
+
+#: Where a site keeps both, below its root.
+SITE_FOLDER = "_static/glassbox"
+
+
+def write(folder: str | Path) -> list[Path]:
+    """Write the script and the style sheet of all widgets into ``folder`` and return their paths.
+
+    The site build calls this for ``_static/glassbox/``; whoever serves notebooks with committed
+    outputs can do the same for ``static/glassbox/``.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {SCRIPT_NAME: script(*kinds()), STYLE_NAME: page_file(STYLE_NAME)}
+    for name, text in contents.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in contents]
+
+
+def kinds() -> list[str]:
+    """Return the kinds of widgets there are: the names of their scripts."""
+    scripts = (
+        Path(file.name) for file in files("glassbox_book.widgets").joinpath("page").iterdir()
+    )
+    return sorted(p.stem for p in scripts if p.suffix == ".js" and p.stem not in ("base", "lab"))
+
+
+def script(*kinds: str) -> str:
+    """Return the scripts of some kinds of widgets with what they have in common, as one script."""
+    return "\n".join(page_file(f"{name}.js") for name in ("base", *kinds))
+
+
+@cache
+def page_file(name: str) -> str:
+    """Return one of the files that run in the page."""
+    return files("glassbox_book.widgets").joinpath("page", name).read_text(encoding="utf-8")

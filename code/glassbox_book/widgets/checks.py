@@ -1,0 +1,83 @@
+"""Whether what a reader hands to a widget can be shown by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glassbox_book.viz.tokens import visible_all
+
+
+def check_numbers(name: str, given: Any) -> np.ndarray:
+    """Return an array of finite numbers, in double precision.
+
+    Raises
+    ------
+    TypeError
+        If ``given`` holds something that is not a number.
+    ValueError
+        If a number is infinite or NaN.
+    """
+    if hasattr(given, "detach"):
+        given = given.detach().double().cpu().numpy()
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is {given!r}; pass numbers, as a list or a tensor") from error
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name}{list(place)} is {array[place]}; a widget needs finite numbers")
+    return array
+
+
+def check_texts(name: str, given: Sequence[str], count: int, of: str) -> list[str]:
+    """Return tokens or labels as they are shown.
+
+    Raises
+    ------
+    TypeError
+        If they are no list of strings.
+    ValueError
+        If there are not as many as needed.
+    """
+    texts = visible_all(given)
+    if len(texts) != count:
+        raise ValueError(f"{len(texts)} {name} for {count} {of}: {name}={texts}; pass one each")
+    return texts
+
+
+def check_between(
+    name: str, given: float | int, low: float | int, high: float | int
+) -> float | int:
+    """Return a number that is not outside two others.
+
+    Raises
+    ------
+    TypeError
+        If it is no number.
+    ValueError
+        If it is outside.
+    """
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise TypeError(f"{name} is {given!r} of type {type(given).__name__}; pass a number")
+    if not low <= given <= high:
+        raise ValueError(f"{name}={given!r}; it can be {low:g} to {high:g}")
+    return given
+
+
+def check_whole(name: str, given: int, low: int, high: int) -> int:
+    """Return a whole number that is not outside two others.
+
+    Raises
+    ------
+    TypeError
+        If it is no whole number.
+    ValueError
+        If it is outside.
+    """
+    if isinstance(given, float):
+        raise TypeError(f"{name} is {given!r} of type float; pass a whole number")
+    check_between(name, given, low, high)
+    return given

@@ -1,0 +1,222 @@
+"""A sentence that the reader writes token by token, from stored logits of a real model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassbox_book.viz.tokens import visible
+from glassbox_book.widgets.parts import at, fixed, slider
+from glassbox_book.widgets.widget import Widget
+
+#: How many of the largest logits are stored one by one; the others in groups of neighbouring ranks.
+FIRST = 30
+#: Decimal places of a stored logit.
+PLACES = 2
+#: How many continuations a step offers at most.
+OFFERED = 7
+
+Prefixes = Mapping[tuple[int, ...], Tensor]
+
+
+def next_token(
+    prefixes: Prefixes,
+    eos_id: int,
+    *,
+    token: Callable[[int], str],
+    decode: Callable[[Sequence[int]], str],
+    source: str,
+) -> Widget:
+    r"""Let the reader choose or draw each token of a sentence, under rules of their own.
+
+    Sliders set the temperature and what top-k, top-p and min-p leave, in this order, as
+    :func:`glassbox.generation.process` applies them; they are computed over the whole vocabulary.
+    Each token that can be chosen has a bar, with a mark where the model's own probability is. A
+    token can be chosen where its continuation is among the prefixes; all others stand together in
+    one row, and a draw that falls on them says so.
+
+    Parameters
+    ----------
+    prefixes : mapping of tuple of int to Tensor
+        The logits of the next token, ``(vocab,)``, behind each beginning of tokens that can be
+        reached; that of the empty one is needed. They are taken as :func:`stored_logits` gives
+        them.
+    eos_id : int
+        The token that ends a sentence.
+    token : callable
+        Returns what a token is called.
+    decode : callable
+        Returns the text of some tokens.
+    source : str
+        What the model was given to read.
+
+    Returns
+    -------
+    Widget
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there are no logits at the beginning, a prefix cannot be reached or leads nowhere, or
+        logits are not a row of finite numbers.
+
+    Notes
+    -----
+    Chapter 10, equations ``eq-sampling-temperature``, ``eq-nucleus`` and ``eq-min-p``.
+    """
+    if () not in prefixes:
+        raise ValueError("prefixes has no (): give the logits of the first token")
+    order = sorted(prefixes, key=lambda ids: (len(ids), ids))
+    places = {ids: place for place, ids in enumerate(order)}
+    nodes: list[list[Any]] = []
+    reached: set[tuple[int, ...]] = {()}
+    for ids in order:
+        logits = prefixes[ids]
+        if logits.dim() != 1 or not logits.isfinite().all():
+            raise ValueError(
+                f"the logits after {ids} have shape {tuple(logits.shape)}; expected one row of "
+                "finite numbers"
+            )
+        offers = _offers(logits, ids, places, eos_id)
+        if not offers:
+            raise ValueError(f"the prefix {ids} has no continuation: give one, or leave it out")
+        reached |= {(*ids, i) for i in offers}
+        stored = stored_logits(logits)
+        rows = [[_number(stored[i]), visible(token(i)), to] for i, to in offers.items()]
+        nodes.append([decode(ids), rows, _others(stored, list(offers))])
+    if lost := places.keys() - reached:
+        raise ValueError(f"{len(lost)} prefixes cannot be reached, such as {min(lost)}")
+    return Widget(
+        kind="next_token",
+        name="A sentence written token by token",
+        body=_body(nodes, prefixes[()], source),
+        text=_text(_rows(nodes[0], prefixes[()]), source),
+    )
+
+
+def stored_logits(logits: Tensor) -> Tensor:
+    """Return logits as the widget stores them, in double precision.
+
+    The 30 largest are rounded to a hundredth. The others are taken in groups of neighbouring ranks,
+    each a tenth as large as the number of tokens above it, and every token of a group gets the
+    group's mean, rounded to a hundredth. Ranks, not values, decide which tokens form a group, so
+    what is stored changes by no more than its last place where a processor rounds differently.
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(vocab,)``.
+
+    Returns
+    -------
+    Tensor
+        ``(vocab,)``.
+    """
+    values, order = logits.detach().double().cpu().sort(descending=True)
+    sizes = [1] * min(FIRST, len(values)) + group_sizes(len(values))
+    means = [group.mean() for group in values.split(sizes)]
+    stored = torch.stack(means).repeat_interleave(torch.tensor(sizes)).round(decimals=PLACES)
+    return torch.empty_like(stored).scatter(0, order, stored)
+
+
+def group_sizes(vocabulary: int) -> list[int]:
+    """Return how many tokens are in each group after the first 30, for a number of tokens."""
+    sizes, above = [], FIRST
+    while above < vocabulary:
+        sizes.append(min(above // 10, vocabulary - above))
+        above += sizes[-1]
+    return sizes
+
+
+def _offers(
+    logits: Tensor, ids: tuple[int, ...], places: Mapping[tuple[int, ...], int], eos_id: int
+) -> dict[int, int]:
+    """The tokens that can be chosen, each with its next node; the end leads to node -1."""
+    found = {}
+    for rank, i in enumerate(logits.topk(min(FIRST, len(logits))).indices.tolist()):
+        to = -1 if i == eos_id else places.get((*ids, i))
+        if to is not None and (to >= 0 or rank < OFFERED):
+            found[i] = to
+    return dict(list(found.items())[:OFFERED])
+
+
+def _others(stored: Tensor, offers: list[int]) -> list[float]:
+    """Stored logits of all tokens that are not offered, the largest first; of a group only one."""
+    rest = torch.ones(len(stored), dtype=torch.bool)
+    rest[offers] = False
+    values = stored[rest].sort(descending=True).values
+    first = min(FIRST, len(stored)) - len(offers)
+    starts = torch.tensor([first, *group_sizes(len(stored))]).cumsum(0)[:-1]
+    return [_number(value) for value in torch.cat([values[:first], values[starts]])]
+
+
+def _number(value: Tensor) -> float:
+    return round(value.item(), PLACES)
+
+
+def _rows(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
+    """Names and probabilities of what is offered, and the probability of all others."""
+    total = stored_logits(logits).logsumexp(dim=0).item()
+    rows = [(name, math.exp(logit - total)) for logit, name, _ in node[1]]
+    return rows, 1 - math.fsum(share for _, share in rows)
+
+
+def _body(nodes: list[list[Any]], logits: Tensor, source: str) -> str:
+    tree = {"vocabulary": len(logits), "nodes": nodes}
+    data = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    rows, others = _rows(nodes[0], logits)
+    blank = [("", 0.0)] * (OFFERED - len(rows))
+    lines = "".join(_row(name, share, "offer") for name, share in [*rows, *blank])
+    rest = f"{len(logits) - len(rows):,} others"
+    controls = [
+        slider("heat", "temperature", 2, 40, 20, shown="1.00"),
+        slider("k", "top-k", 1, 21, 21, shown="all"),
+        slider("p", "top-p", 5, 100, 100, shown="1.00"),
+        slider("m", "min-p", 0, 50, 0, shown="0.00"),
+    ]
+    buttons = "".join(
+        f'<button type="button" data-part="{part}" disabled>{label}</button>'
+        for part, label in (
+            ("draw", "Draw"),
+            ("best", "Most probable"),
+            ("undo", "Back"),
+            ("again", "Start again"),
+        )
+    )
+    return (
+        f"<p>The model reads <q>{escape(source)}</q> and has written: "
+        '<b data-part="written">nothing yet</b></p>'
+        '<table class="gb-next"><thead><tr><th scope="col">next token</th>'
+        '<th scope="col">model</th><th scope="col">now</th><td class="gb-bar"></td></tr></thead>'
+        f"<tbody>{lines}{_row(rest, others, 'others')}</tbody></table>"
+        f'<p class="gb-says"><span data-part="told" aria-live="polite">All {len(logits):,} tokens '
+        "can be drawn.</span></p>"
+        f'<div class="gb-controls" hidden>{buttons}<div class="gb-knobs">{"".join(controls)}</div>'
+        "</div>"
+        f'<script type="application/json" data-part="tree">{data}</script>'
+    )
+
+
+def _row(name: str, share: float, part: str) -> str:
+    hidden = "" if name else ' class="gb-blank"'
+    return (
+        f'<tr data-part="{part}"{hidden}><th scope="row"><bdi>{escape(name)}</bdi></th>'
+        f"<td>{fixed(share, 3)}</td><td>{fixed(share, 3)}</td>"
+        f'<td class="gb-bar"><div style="--was:{at(100 * share)}%">'
+        f'<span style="width:{at(100 * share)}%"></span></div></td></tr>'
+    )
+
+
+def _text(shares: tuple[list[tuple[str, float]], float], source: str) -> str:
+    rows, others = shares
+    lines = [f"{name}: {fixed(share, 3)}" for name, share in rows]
+    return "\n".join(
+        [f"After {source!r} the first token can be", *lines, f"another one: {fixed(others, 3)}"]
+    )

@@ -1,0 +1,150 @@
+"""A softmax with a slider for its temperature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import torch
+
+from glassbox_book.widgets.checks import check_between, check_numbers, check_texts
+from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
+from glassbox_book.widgets.widget import Widget
+
+#: The ends of the slider. It moves on a logarithmic scale, and 1 stands in its middle.
+LOWEST, HIGHEST = 0.05, 20.0
+_STEPS = 165  # from the middle to either end; 0.1, 0.2 ... 1, 2, 3 ... are among them
+_MARKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+_MOST = 12  # bars that are seen at one glance
+_WIDTH, _HEIGHT = 400, 100  # of the curve, in units of its own
+
+
+def softmax_temperature(
+    scores: Any, labels: Sequence[str], *, temperature: float | int = 1.0
+) -> Widget:
+    r"""Show how the weights :math:`e^{s_i / T} / \sum_j e^{s_j / T}` follow the temperature.
+
+    A slider moves :math:`T` from 0.05 to 20. Each weight has a bar and its number, with a mark at
+    either limit: all weight on the largest score, and equal weights. Above the slider stands the
+    entropy at every temperature.
+
+    Parameters
+    ----------
+    scores : sequence of float, or Tensor
+        Two to twelve scores, one row. They are taken to four decimals.
+    labels : sequence of str
+        What each score belongs to.
+    temperature : float or int, optional
+        Where the slider stands at first, or as near to it as the slider can.
+
+    Returns
+    -------
+    Widget
+        A cell displays it.
+
+    Raises
+    ------
+    TypeError
+        If the scores are no numbers or the labels no strings.
+    ValueError
+        If the scores are not one row of two to twelve finite numbers, the labels are not as many,
+        or the temperature is not between 0.05 and 20.
+
+    Notes
+    -----
+    Chapter 3.
+    """
+    row = check_numbers("scores", scores)
+    if row.ndim != 1 or not 2 <= len(row) <= _MOST:
+        raise ValueError(f"scores has shape {row.shape}; pass one row of 2 to {_MOST} scores")
+    row = row.round(4) + 0.0
+    names = check_texts("labels", labels, len(row), "scores")
+    check_between("temperature", temperature, LOWEST, HIGHEST)
+    position = round(_STEPS * math.log(temperature) / math.log(HIGHEST))
+    shown = temperature_at(position)
+    weights = softmax(row, shown)
+    lines = [
+        f"{name}: score {fixed(score)}, weight {fixed(weight, 3)}"
+        for name, score, weight in zip(names, row, weights, strict=True)
+    ]
+    head = f"Softmax at temperature {written(shown)}, entropy {fixed(entropy(weights))} bits"
+    return Widget(
+        kind="softmax_temperature",
+        name="Softmax with a slider for its temperature",
+        body=_bars(names, row, weights, shown) + _control(row, weights, position, shown),
+        text="\n".join([head, *lines]),
+    )
+
+
+def temperature_at(position: int) -> float:
+    """Return the temperature that a place of the slider stands for, as it is written beside it."""
+    exact = HIGHEST ** (position / _STEPS)
+    return float(fixed(exact, 2 if exact < 1 else 1))
+
+
+def written(temperature: float) -> str:
+    """Return a temperature of the slider as text."""
+    return fixed(temperature, 2 if temperature < 1 else 1)
+
+
+def softmax(scores: np.ndarray, temperature: float) -> np.ndarray:
+    """Return the weights of scores at a temperature."""
+    return torch.tensor(scores / temperature).softmax(dim=-1).numpy()
+
+
+def entropy(weights: np.ndarray) -> float:
+    """Return the entropy of weights in bits."""
+    return torch.special.entr(torch.tensor(weights)).sum().item() / math.log(2)
+
+
+def _bars(names: list[str], scores: np.ndarray, weights: np.ndarray, temperature: float) -> str:
+    largest = scores == scores.max()
+    even = at(100 / len(scores))
+    rows = "".join(
+        f'<tr data-score="{score}"><th scope="row"><bdi>{escape(name)}</bdi></th>'
+        f"<td>{fixed(score)}</td>"
+        f'<td data-part="scaled">{fixed(score / temperature)}</td>'
+        f'<td data-part="weight">{fixed(weight, 3)}</td>'
+        f'<td class="gb-bar"><div style="--cold:{at(100 * limit)}%;--even:{even}%">'
+        f'<span style="width:{at(100 * weight)}%"></span></div></td></tr>'
+        for name, score, weight, limit in zip(
+            names, scores, weights, largest / largest.sum(), strict=True
+        )
+    )
+    return (
+        '<table class="gb-bars"><thead><tr><td></td>'
+        '<th scope="col">score</th><th scope="col">score / <i>T</i></th>'
+        '<th scope="col">weight</th><th scope="col" class="gb-bar">'
+        '<span class="gb-cold">as <i>T</i> → 0</span> '
+        '<span class="gb-even">as <i>T</i> → ∞</span></th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _control(scores: np.ndarray, weights: np.ndarray, position: int, temperature: float) -> str:
+    most = math.log2(len(scores))
+    curve = [
+        (
+            _WIDTH * (place + _STEPS) / (2 * _STEPS),
+            _HEIGHT * (1 - entropy(softmax(scores, HIGHEST ** (place / _STEPS))) / most),
+        )
+        for place in range(-_STEPS, _STEPS + 1, 3)
+    ]
+    line = f'<path d="{path(curve)}"/>'
+    bits = entropy(weights)
+    where = f' style="--at:{at(50 + 50 * position / _STEPS)}%;--height:{at(100 * bits / most)}%"'
+    ends = f'<span class="gb-top">{fixed(most)} bits</span> <span class="gb-bottom">0 bits</span>'
+    axis = marks((0.5 + 0.5 * math.log(mark) / math.log(HIGHEST), f"{mark:g}") for mark in _MARKS)
+    turn = slider(
+        "temperature", "temperature <i>T</i>", -_STEPS, _STEPS, position, shown=written(temperature)
+    )
+    return (
+        '<div class="gb-entropy"><p aria-live="polite">entropy <output data-part="entropy">'
+        f'{fixed(bits)}</output> bits, as even as <output data-part="alike">'
+        f"{fixed(2**bits, 1)}</output> equal weights</p>"
+        f"{plot(line, _WIDTH, _HEIGHT, ends, where)}"
+        f'<div class="gb-controls" hidden>{turn}{axis}</div></div>'
+    )

@@ -1,0 +1,219 @@
+"""Frames of tokens, shown one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from glassbox_book.viz.tokens import visible
+from glassbox_book.widgets.checks import check_between, check_whole
+from glassbox_book.widgets.parts import fixed, slider
+from glassbox_book.widgets.widget import Widget
+
+#: How a token can stand out: looked at, just made, no longer there, or in the colour of its part.
+KINDS = ("", "active", "new", "faint", "query", "key", "value")
+_MARKS = {"active": "~", "new": "*"}  # where there are no colours
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token in a frame of :func:`stepper`.
+
+    Parameters
+    ----------
+    text : str
+        What it says.
+    kind : str, optional
+        How it stands out: ``"active"`` (looked at), ``"new"`` (just made), ``"faint"``,
+        ``"query"``, ``"key"`` or ``"value"``; not at all if left out.
+    number : float, int or str, optional
+        Written below it: a whole number and a text as they are, any other with two decimals.
+
+    Raises
+    ------
+    TypeError
+        If the text is no string.
+    ValueError
+        If there is no such kind.
+    """
+
+    text: str
+    kind: str = ""
+    number: float | int | str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(
+                f"the token {self.text!r} is of type {type(self.text).__name__}; pass a string"
+            )
+        if self.kind not in KINDS:
+            raise ValueError(f"kind={self.kind!r}; a token can be one of {list(KINDS)}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of tokens in a frame of :func:`stepper`, with something to say about it.
+
+    Parameters
+    ----------
+    tokens : sequence of Token, str or tuple
+        From left to right.
+    label : str, optional
+        Written before them.
+    """
+
+    tokens: Sequence[Token | str | tuple[Any, ...]]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of :func:`stepper`.
+
+    Parameters
+    ----------
+    caption : str
+        What happens in it, in a sentence.
+    rows : sequence of Row, or of sequences of tokens
+        From top to bottom.
+    """
+
+    caption: str
+    rows: Sequence[Row | Sequence[Token | str | tuple[Any, ...]]]
+
+
+def stepper(
+    frames: Sequence[Frame | tuple[str, Sequence[Any]]],
+    *,
+    start: int = 0,
+    seconds: float | int = 1.5,
+    name: str = "Steps",
+) -> Widget:
+    """Show frames of tokens one after the other, with buttons, a slider and the keyboard.
+
+    Without a script all frames stand below one another.
+
+    Parameters
+    ----------
+    frames : sequence of Frame, or of pairs of a caption and rows
+        At least one. A row is a list of tokens, or a :class:`Row` with a label; a token is a
+        string, a tuple of what :class:`Token` takes, or a :class:`Token`.
+    start : int, optional
+        The frame shown first, counted from zero.
+    seconds : float or int, optional
+        How long a frame stays while they are played.
+    name : str, optional
+        What the steps are those of, for whoever cannot see them.
+
+    Returns
+    -------
+    Widget
+        A cell displays it.
+
+    Raises
+    ------
+    TypeError
+        If a frame, a row or a token is none.
+    ValueError
+        If there is no frame, or not that to start with, or ``seconds`` is not between 0.2 and 60.
+
+    Notes
+    -----
+    Chapter 2.
+    """
+    found = [_frame(frame, place) for place, frame in enumerate(frames)]
+    if not found:
+        raise ValueError("frames is empty; pass at least one frame")
+    check_whole("start", start, 0, len(found) - 1)
+    check_between("seconds", seconds, 0.2, 60)
+    items = "".join(
+        f"<li{' data-current' if place == start else ''}>{_html(frame)}</li>"
+        for place, frame in enumerate(found)
+    )
+    count = len(found)
+    bar = slider(
+        *("frame", "step", 1, count, start + 1),
+        shown=str(start + 1),
+        said=f"{start + 1} of {count}",
+        after=f" of {count}",
+    )
+    buttons = " ".join(
+        f'<button type="button" data-part="{part}" disabled>{label}</button>'
+        for part, label in (("back", "Back"), ("play", "Play"), ("next", "Next"))
+    )
+    body = (
+        f'<div class="gb-controls" hidden>{buttons} {bar}</div>'
+        f'<ol class="gb-frames" data-seconds="{seconds:g}">{items}</ol>'
+        '<p class="gb-unseen" aria-live="polite" data-part="said"></p>'
+    )
+    return Widget("stepper", name, body, "\n\n".join(map(_text, found)))
+
+
+def _frame(given: Any, place: int) -> Frame:
+    """Bring a frame to one form: rows of tokens."""
+    if not isinstance(given, Frame):
+        if not (isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], str)):
+            raise TypeError(
+                f"frames[{place}] is {given!r}; pass a Frame, or a pair of a caption and rows"
+            )
+        given = Frame(given[0], given[1])
+    return Frame(given.caption, [_row(row, place) for row in given.rows])
+
+
+def _row(given: Any, place: int) -> Row:
+    row = given if isinstance(given, Row) else Row(given)
+    if isinstance(row.tokens, str) or not isinstance(row.tokens, Sequence):
+        raise TypeError(
+            f"frames[{place}] has the row {row.tokens!r}; pass a list of tokens, or a Row"
+        )
+    return Row([_token(token) for token in row.tokens], row.label)
+
+
+def _token(given: Any) -> Token:
+    if isinstance(given, Token):
+        return given
+    if not isinstance(given, tuple):
+        return Token(given)
+    if not 1 <= len(given) <= 3:
+        raise TypeError(f"the token {given!r} has {len(given)} parts; pass text, kind and number")
+    return Token(*given)
+
+
+def _html(frame: Frame) -> str:
+    rows = "".join(_row_html(row) for row in frame.rows if isinstance(row, Row))
+    return f"<p>{escape(frame.caption)}</p>{rows}"
+
+
+def _row_html(row: Row) -> str:
+    label = f"<span>{escape(row.label)}</span> " if row.label else ""
+    tokens = " ".join(_token_html(token) for token in row.tokens if isinstance(token, Token))
+    return f"<div>{label}<div>{tokens}</div></div>"
+
+
+def _token_html(token: Token) -> str:
+    # A page without a style sheet still tells these kinds apart.
+    tag = {"active": "mark", "new": "ins"}.get(token.kind, "code")
+    number = "" if token.number is None else f" <small>{escape(_number(token.number))}</small>"
+    kind = f" gb-{token.kind}" if token.kind else ""
+    return f'<{tag} class="gb-token{kind}"><bdi>{escape(visible(token.text))}</bdi>{number}</{tag}>'
+
+
+def _number(number: float | int | str) -> str:
+    return fixed(number) if isinstance(number, float) else str(number)
+
+
+def _text(frame: Frame) -> str:
+    lines = [frame.caption]
+    for row in frame.rows:
+        assert isinstance(row, Row)
+        words = [_token_text(token) for token in row.tokens if isinstance(token, Token)]
+        lines.append("  " + " ".join([f"{row.label}:", *words] if row.label else words))
+    return "\n".join(lines)
+
+
+def _token_text(token: Token) -> str:
+    mark = _MARKS.get(token.kind, "")
+    number = "" if token.number is None else f"({_number(token.number)})"
+    return f"{mark}{visible(token.text)}{mark}{number}"
