@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from benchmarks import attention, bert, decoding, growth, machine, page, paint, training
+from benchmarks import attention, bert, decoding, growth, kernels, machine, page, paint, training
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = (attention, bert, training, decoding)
+SUITES = (attention, bert, training, decoding, kernels)
 Result = Comparison | Growth | decoding.Share | paint.Paint
 
 

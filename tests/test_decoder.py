@@ -5,11 +5,11 @@ import pickle
 
 import pytest
 import torch
-from torch import nn
 
 from glassbox import MultiHeadAttention, padding_mask, record
 from glassbox.cache import Cache
 from glassbox.config import StackConfig
+from glassbox.feed_forward import gelu
 from glassbox.layers import DecoderLayer
 from glassbox.stacks import Decoder
 from tests.machines import KINDS, all_gradients, assert_near, randomize, stack_of
@@ -43,7 +43,7 @@ def test_every_size_of_the_configuration_reaches_the_layers():
     for layer, n_heads in zip(decoder.layers, (6, 2), strict=True):
         assert isinstance(layer, DecoderLayer)
         assert layer.feed_forward.expand.weight.shape == (20, 12)
-        assert layer.feed_forward.activation is nn.functional.gelu
+        assert layer.feed_forward.activation is gelu
         assert layer.dropout.p == 0.25
         assert layer.norm_first
         for name in ("self_attention", "cross_attention"):

@@ -8,6 +8,7 @@ from torch import nn
 
 from glassbox import causal_mask, padding_mask
 from glassbox.config import StackConfig
+from glassbox.feed_forward import gelu
 from glassbox.layers import EncoderLayer
 from glassbox.stacks import Encoder
 from tests.machines import KINDS, all_gradients, assert_near, randomize, stack_of
@@ -51,7 +52,7 @@ def test_every_size_of_the_configuration_reaches_the_layers():
         assert isinstance(layer, EncoderLayer)
         assert layer.self_attention.n_heads == 3
         assert layer.feed_forward.expand.weight.shape == (20, 12)
-        assert layer.feed_forward.activation is nn.functional.gelu
+        assert layer.feed_forward.activation is gelu
         assert layer.dropout.p == 0.25
         assert layer.norm_first
         assert layer.attention_norm.eps == layer.feed_forward_norm.eps == 1e-3

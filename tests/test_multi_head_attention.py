@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox import MultiHeadAttention, causal_mask, record, scaled_dot_product_attention
+from glassbox.around import Around
 from glassbox.cache import KeyValueCache
 from glassbox.positional import AlibiPositions, RotaryPositions
 from tests.machines import assert_near, randomize
@@ -181,15 +182,12 @@ def test_recorded_and_fused_are_equal_whatever_is_asked_for(kind, sizes, options
     x = torch.randn(batch, q_len, 16, requires_grad=True)
     memory = torch.randn(batch, q_len + further, 16) if crosses else None
     k_len = q_len + further if crosses else q_len
-    arguments = {
-        "mask": torch.rand(batch, 1, q_len, k_len) < share if masked else None,
-        "causal": causal,
-        "bias": torch.randn(4, q_len, k_len) if biased else None,
-    }
+    mask = torch.rand(batch, 1, q_len, k_len) < share if masked else None
+    around = Around(torch.randn(4, q_len, k_len) if biased else None)
     results = []
     for recorded in (False, True):
         with looking(attention, recorded):
-            out = attention(x, memory, **arguments)
+            out = attention(x, memory, mask=mask, causal=causal, around=around)
         assert out.isfinite().all()
         gradients = torch.autograd.grad(out.square().sum(), [x, *attention.parameters()])
         results.append((out, torch.cat([gradient.flatten() for gradient in gradients])))
@@ -216,12 +214,16 @@ def test_a_bias_is_added_to_the_scores(attention, recorded, device):
     x = torch.randn(2, 5, 16, device=device)
     with looking(attention, recorded):
         plain = attention(x)
-        assert_near(attention(x, bias=torch.zeros(4, 5, 5, device=device)), plain, 1e-6)
+        assert_near(
+            attention(x, around=Around(bias=torch.zeros(4, 5, 5, device=device))), plain, 1e-6
+        )
         # Alike for all keys of a query it changes nothing; a large one picks a key.
-        assert_near(attention(x, bias=torch.randn(4, 5, 1, device=device)), plain, 1e-6)
+        assert_near(
+            attention(x, around=Around(bias=torch.randn(4, 5, 1, device=device))), plain, 1e-6
+        )
         chosen = torch.full((5, 5), -1e4, device=device).fill_diagonal_(0.0)
         only = torch.eye(5, dtype=torch.bool, device=device)
-        assert_near(attention(x, bias=chosen), attention(x, mask=only), 1e-6)
+        assert_near(attention(x, around=Around(bias=chosen)), attention(x, mask=only), 1e-6)
 
 
 @RECORDED
@@ -229,9 +231,11 @@ def test_a_bias_for_each_text_is_added_to_its_own_scores(recorded, device):
     attention, x = make(device=device), torch.randn(2, 5, 16, device=device)
     bias = torch.randn(2, 4, 5, 5, device=device)
     with looking(attention, recorded):
-        together = attention(x, bias=bias)
+        together = attention(x, around=Around(bias=bias))
         for i in range(2):
-            assert_near(attention(x[i : i + 1], bias=bias[i]), together[i : i + 1], 1e-6)
+            assert_near(
+                attention(x[i : i + 1], around=Around(bias=bias[i])), together[i : i + 1], 1e-6
+            )
 
 
 @RECORDED
@@ -243,7 +247,7 @@ def test_turns_are_for_queries_and_keys_and_not_for_values(kind, recorded, devic
     turned = scheme.rotation(torch.arange(5, device=device))
     with record(attention) as tape:
         expected = attention(x)
-        attention(x, rotation=turned)
+        attention(x, around=Around(rotation=turned))
     plain, look = tape.runs[""]
     assert torch.equal(look.value, plain.value)
     for a, b in ((look.query, plain.query), (look.key, plain.key)):
@@ -252,19 +256,15 @@ def test_turns_are_for_queries_and_keys_and_not_for_values(kind, recorded, devic
         torch.testing.assert_close(a.norm(dim=-1), b.norm(dim=-1))
     moved = scheme.rotation(torch.arange(100, 105, device=device))
     with looking(attention, recorded):
-        out = attention(x, rotation=turned)
-        assert_near(attention(x, rotation=moved), out)
+        out = attention(x, around=Around(rotation=turned))
+        assert_near(attention(x, around=Around(rotation=moved)), out)
     assert not torch.isclose(out, expected).all()
 
 
 # Nothing to attend to.
 
-EMPTY = {  # by what means rows 1 (of the first text) and all of the second see nothing
-    "mask": {},
-    "mask and bias": {"bias": True},
-    "mask and causal": {"causal": True},
-    "mask, causal and bias": {"causal": True, "bias": True},
-}
+#: By what means rows 1 (of the first text) and all of the second see nothing.
+EMPTY = ["mask", "mask and bias", "mask and causal", "mask, causal and bias"]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 
@@ -286,17 +286,17 @@ def test_a_query_with_nothing_to_attend_to_gets_the_output_bias_alone_and_no_gra
     mask = torch.ones(2, 1, length, length, dtype=torch.bool, device=device)
     mask[0, :, 1], mask[1] = False, False
     bias = torch.randn(4, length, length, device=device, dtype=dtype, requires_grad=True)
-    options = {**EMPTY[path], "bias": bias if EMPTY[path].get("bias") else None}
+    causal, biased = "causal" in path, "bias" in path
     with looking(attention, recorded):
-        out = attention(x, mask=mask, **options)
+        out = attention(x, mask=mask, causal=causal, around=Around(bias if biased else None))
     assert torch.equal(out[0, 1], attention.output.bias)
     assert torch.equal(out[1], attention.output.bias.expand(length, -1))
     assert not torch.equal(out[0, 2], attention.output.bias)
-    wanted = [x, *attention.parameters(), *([] if options["bias"] is None else [bias])]
+    wanted = [x, *attention.parameters(), *([bias] if biased else [])]
     gradients = torch.autograd.grad(out.square().sum(), wanted)
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert (gradients[0][1] == 0).all()
-    if options["bias"] is not None:
+    if biased:
         assert (gradients[-1][:, 1] == 0).all()
 
 
@@ -338,9 +338,9 @@ def test_a_single_precision_bias_fits_every_dtype_fused_and_recorded(dtype, devi
     x = torch.randn(2, 6, 16, device=device, dtype=dtype)
     positions = torch.arange(6, device=device)
     bias = AlibiPositions(4).bias(positions, positions)
-    fused = attention(x, bias=bias)
+    fused = attention(x, around=Around(bias=bias))
     with record(attention) as tape:
-        out = attention(x, bias=bias)
+        out = attention(x, around=Around(bias=bias))
     assert fused.dtype == out.dtype == tape[""].scores.dtype == tape[""].weights.dtype == dtype
     step = 8 * torch.finfo(dtype).eps
     torch.testing.assert_close(out, fused, atol=step, rtol=step)
@@ -358,7 +358,9 @@ def test_step_by_step_with_a_cache_it_gives_the_same(attention, steps, recorded,
         expected = attention(x, mask=mask, causal=True)
         for length in steps:
             end = start + length
-            step = attention(x[:, start:end], mask=mask[..., :end], causal=True, cache=cache)
+            step = attention(
+                x[:, start:end], mask=mask[..., :end], causal=True, around=Around(cache=cache)
+            )
             outputs.append(step)
             start = end
     assert cache.length == 7
@@ -372,6 +374,6 @@ def test_a_memory_is_projected_once(attention, device):
         getattr(attention, name).register_forward_hook(lambda *_, name=name: calls.append(name))
     for length in (1, 3, 2):
         x = torch.randn(2, length, 16, device=device)
-        assert_near(attention(x, memory, cache=cache), uncached(x, memory), 1e-6)
+        assert_near(attention(x, memory, around=Around(cache=cache)), uncached(x, memory), 1e-6)
     assert calls == ["key", "value"]
     assert cache.length == cache.max_len == 5

@@ -4,8 +4,8 @@
 
 A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`.
 All tests run once, to see which of them enter which function, and how long each takes. Then each
-fault meets the tests that enter its function, quickest first, until one fails. Those that all of
-them pass have survived, and are listed.
+fault meets the tests that enter its function, quickest first, and the others of their files, until
+one fails. A fault that all of them pass has survived, and is listed.
 """
 
 import argparse
@@ -147,28 +147,39 @@ def pytest_sessionfinish():
 """
 
 
-def function_at(path: str, line: int) -> tuple[int, int] | None:
-    """Return the first and the last line of the innermost function that a line is in."""
+def function_at(path: str, line: int) -> tuple[int, int, int] | None:
+    """Return the first line of the innermost function around a line, of its body, and its last."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     found = None
     for node in ast.walk(tree):  # outer functions come first
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             last = node.end_lineno or node.lineno
             if node.lineno <= line <= last:
-                found = node.lineno, last
+                body = node.body[0] if isinstance(node, ast.FunctionDef) else node.body
+                found = node.lineno, body.lineno, last
     return found
 
 
-def entering(fault: Fault, seen: Seen) -> list[str]:
-    """Return the tests that enter the function or module of a fault, the quickest first."""
+def meeting(fault: Fault, seen: Seen) -> list[str]:
+    """Return the tests that a fault meets: those that enter its function or module, quickest first.
+
+    Then the others in the same files, which may have had from a cache or a fixture what another
+    test has computed. What is outside of functions meets the list of defaults first.
+    """
     span = function_at(fault.path, fault.line)
 
     def enters(path: str, first: int) -> bool:
         # A function begins at its first decorator.
-        return path == fault.path and (span is None or span[0] - 3 <= first <= span[1])
+        return path == fault.path and (span is None or span[0] - 3 <= first <= span[2])
 
-    tests = [test for test, (_, places) in seen.items() if any(enters(*p) for p in places)]
-    return sorted(tests, key=lambda test: seen[test][0])
+    direct = {test for test, (_, places) in seen.items() if any(enters(*p) for p in places)}
+    files = {test.partition("::")[0] for test in direct}
+    beside = {test for test in seen if test.partition("::")[0] in files} - direct
+    outside = span is None or fault.line < span[1]
+    listed = [test for test in seen if outside and test.startswith("tests/test_defaults.py")]
+    return listed + [
+        t for tests in (direct, beside) for t in sorted(tests, key=lambda t: seen[t][0])
+    ]
 
 
 WORKER = """
@@ -272,10 +283,10 @@ def watch(bench: Bench, marks: str) -> Seen:
 
 
 def batches(fault: Fault, seen: Seen, most: float) -> Iterator[list[str]]:
-    """Yield the tests that enter a fault's function, ever more at once, for so many seconds."""
+    """Yield the tests that a fault meets, ever more at once, for so many seconds."""
     batch: list[str] = []
     spent, enough = 0.0, 5
-    for test in entering(fault, seen):
+    for test in meeting(fault, seen):
         batch.append(test)
         spent += seen[test][0]
         if spent >= enough:
@@ -308,13 +319,17 @@ def main() -> None:
     parser.add_argument("--marks", default="not browser", help="tests to use, as pytest's -m")
     parser.add_argument("--seen", type=Path, help="where to keep what each test enters")
     parser.add_argument("--out", type=Path, default=Path("faults.json"))
+    parser.add_argument("--again", type=Path, help="survivors of another run, in place of new ones")
     parser.add_argument("--most", type=float, default=math.inf, help="seconds of tests a fault")
     given = parser.parse_args()
     package = ROOT / "code" / "glassbox"
     modules = sorted(package.rglob("*.py"))
     every = [fault for path in modules for fault in faults_of(path, ROOT)]
-    chosen = random.Random(given.seed).sample(every, given.number)
-    print(f"{given.number} of {len(every)} faults in {len(modules)} modules", flush=True)
+    if given.again:
+        chosen = [Fault(**fault) for fault in json.loads(given.again.read_text())]
+    else:
+        chosen = random.Random(given.seed).sample(every, given.number)
+    print(f"{len(chosen)} of {len(every)} faults in {len(modules)} modules", flush=True)
     benches = [Bench() for _ in range(given.jobs)]
     if given.seen and given.seen.is_file():
         seen = json.loads(given.seen.read_text())

@@ -4,11 +4,11 @@ The modules follow the chapters of the book, and imports only ever point up this
 
 - helpers: checks, files, modes, data, results
 - tokens: tokenization
-- attention: masks, attention, self_attention, blockwise
-- heads: positional, cache, multi_head_attention, record, ablation
-- layers: normalization, few_rows, feed_forward, dropout, config, layers, one_token, stacks
+- attention: masks, kernels, attention, self_attention
+- heads: positional, cache, around, multi_head_attention, record, ablation
+- layers: normalization, linear, feed_forward, dropout, config, layers, stacks
 - models: weights, pretrained, transformer, generation, translation, models, character_model
-- learning: training, evaluation
+- learning: training, fast, evaluation
 - the reader: cli
 """
 
@@ -22,12 +22,16 @@ from glassbox.attention import (
     masked_softmax,
     scaled_dot_product_attention,
 )
+from glassbox.kernels import formulas
 from glassbox.masks import causal_mask, padding_mask
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.record import record
 from glassbox.self_attention import simple_self_attention
 from glassbox.stacks import Decoder, Encoder
 from glassbox.transformer import Transformer, TransformerConfig
+
+for _kernel in ("cross_entropy", "one_token"):  # which register themselves
+    import_module(f"{__name__}.fast.{_kernel}")
 
 __version__ = "0.1.0"
 
@@ -40,6 +44,7 @@ __all__ = [
     "additive_attention",
     "causal_mask",
     "dot_product_scores",
+    "formulas",
     "masked_softmax",
     "padding_mask",
     "record",

@@ -198,6 +198,31 @@ class Cache:
     def __len__(self) -> int:
         return len(self.layers)
 
+    def pairs(self, n_layers: int) -> list[tuple[KeyValueCache, KeyValueCache]]:
+        """Return the caches of each layer's self-attention and cross-attention.
+
+        Parameters
+        ----------
+        n_layers : int
+            Layers of the decoder.
+
+        Returns
+        -------
+        list of tuple of KeyValueCache
+            A pair for each layer.
+
+        Raises
+        ------
+        ValueError
+            If the cache was made for another number of layers.
+        """
+        if len(self) != n_layers:
+            raise ValueError(
+                f"the cache has {len(self)} layers, this decoder {n_layers}: make one with the "
+                "model's new_cache(max_len)"
+            )
+        return [(layer.self_attention, layer.cross_attention) for layer in self.layers]
+
     def reorder(self, rows: Int[Tensor, " new_batch"], *, same_memory: bool = False) -> None:
         """Keep these rows of the batch, in this order; a row may be kept more than once.
 

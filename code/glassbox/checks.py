@@ -78,24 +78,21 @@ def check_attention_inputs(
     """
     check_tensors(query=query, key=key, value=value)
     check_scale(scale)
-    shapes = (
-        f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}; expected "
-        "(..., q_len, d_k), (..., k_len, d_k), (..., k_len, d_v)"
-    )
+
     if min(query.dim(), key.dim(), value.dim()) < 2:
-        raise ValueError(f"each input needs a length and a width: {shapes}")
+        raise ValueError(f"each input needs a length and a width: {_shapes(query, key, value)}")
     if key.size(-2) != value.size(-2):
         raise ValueError(
             f"keys and values come in pairs, but there are {key.size(-2)} keys and "
-            f"{value.size(-2)} values: {shapes}"
+            f"{value.size(-2)} values: {_shapes(query, key, value)}"
         )
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(f"the axes before the last two differ: {shapes}")
+        raise ValueError(f"the axes before the last two differ: {_shapes(query, key, value)}")
     if 0 in (*query.shape[-2:], *key.shape[-2:], value.size(-1)):
-        raise ValueError(f"nothing to attend with: an axis is empty: {shapes}")
+        raise ValueError(f"nothing to attend with: an axis is empty: {_shapes(query, key, value)}")
     for what in ("dtype", "device"):
         kinds = [getattr(tensor, what) for tensor in (query, key, value)]
-        if len(set(kinds)) > 1:
+        if not kinds[0] == kinds[1] == kinds[2]:
             raise ValueError(
                 f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
                 "Bring them together with key.to(query) and value.to(query)"
@@ -110,6 +107,56 @@ def check_attention_inputs(
         check_mask(mask, scores_shape, query.device)
     if bias is not None:
         check_bias(bias, scores_shape, query.device)
+
+
+def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
+    return (
+        f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}; "
+        "expected (..., q_len, d_k), (..., k_len, d_k), (..., k_len, d_v)"
+    )
+
+
+def check_sequences(
+    weight: Tensor, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
+) -> None:
+    """Refuse sequences of vectors that are not what an attention with this weight expects.
+
+    Raises
+    ------
+    ValueError
+        If shapes, dtypes or devices do not fit the weight or one another, naming both.
+    TypeError
+        If one is not a floating-point tensor.
+    """
+    given: dict[str, Any] = {"query": query, "key": key, "value": value}
+    for name, tensor in given.items():
+        if tensor is None:
+            continue
+        if not isinstance(tensor, Tensor):
+            check_tensors(**{name: tensor})
+        if tensor.dim() != 3 or tensor.size(-1) != weight.size(-1):
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, "
+                f"{weight.size(-1)}): {weight.size(-1)} is the d_model of this attention"
+            )
+        if tensor.device != weight.device:
+            raise ValueError(
+                f"{name} is on {tensor.device}, the weights of this attention are on "
+                f"{weight.device}: move it there with .to('{weight.device}')"
+            )
+        # Under autocast the projections convert what they are given.
+        if (
+            tensor.dtype != weight.dtype
+            and tensor.is_floating_point()
+            and not torch.is_autocast_enabled(weight.device.type)
+        ):
+            raise ValueError(
+                f"{name} is {tensor.dtype}, the weights of this attention are {weight.dtype}: "
+                f"convert it with .to({weight.dtype})"
+            )
+    if key is not None or 0 in query.shape or not query.is_floating_point():
+        key = query if key is None else key
+        check_attention_inputs(query, key, key if value is None else value)
 
 
 def check_same_width(query: Tensor, key: Tensor) -> None:
@@ -254,7 +301,7 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     return len(shape) <= len(target) and all(size in (1, full) for size, full in sizes)
 
 
-def check_normalizable(x: Tensor, weight: Tensor) -> None:
+def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:
     """Refuse vectors of another width or precision than a norm's weights.
 
     Raises
@@ -262,10 +309,12 @@ def check_normalizable(x: Tensor, weight: Tensor) -> None:
     ValueError
         If they are, naming both. Under autocast any precision will do.
     """
-    if x.shape[-1:] != weight.shape:
+    width = weight.numel()
+    if not x.shape[-1:] == weight.shape == (weight if bias is None else bias).shape:
+        given = f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}"
+        given += "" if bias is None else f", bias {tuple(bias.shape)}"
         raise ValueError(
-            f"x has shape {tuple(x.shape)}; expected (..., {weight.numel()}): {weight.numel()} is "
-            "the d_model of this norm"
+            f"{given}; expected (..., {width}) and ({width},): {width} is the d_model of this norm"
         )
     if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
         raise ValueError(

@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassbox.checks import check_kind
+from glassbox.kernels import formula
 
 
+@formula
 def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Let a number through by its rank among normal ones: :math:`x \, \Phi(x)`.
 
@@ -31,6 +32,7 @@ def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
 
 
+@formula
 def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Approximate :func:`gelu`: :math:`\frac{x}{2}(1 + \tanh(\sqrt{2/\pi}(x + 0.044715x^3)))`.
 
@@ -52,6 +54,7 @@ def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+@formula
 def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Let a number through by its logistic: :math:`x \, \sigma(x)`, also called swish.
 
@@ -72,16 +75,12 @@ def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return x * torch.sigmoid(x)
 
 
-def _fused_gelu_tanh(x: Tensor) -> Tensor:
-    return F.gelu(x, approximate="tanh")
-
-
-#: The functions above, as PyTorch's fused kernels.
+#: The activations by the names that configurations give them.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,
-    "gelu_tanh": _fused_gelu_tanh,
-    "silu": F.silu,
+    "relu": torch.relu,
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+    "silu": silu,
 }
 
 

@@ -1,17 +1,16 @@
 """The layers of encoder and decoder: exchange, then think (chapters 7 and 8)."""
 
-from typing import Any
+from collections.abc import Callable
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassbox.cache import LayerCache
+from glassbox.around import NOTHING, Around
 from glassbox.config import StackConfig
 from glassbox.dropout import Dropout
 from glassbox.feed_forward import FeedForward, GatedFeedForward
 from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.normalization import NORMS
-from glassbox.positional import Rotation
 
 
 class Layer(nn.Module):
@@ -45,8 +44,7 @@ class Layer(nn.Module):
         self,
         x: Float[Tensor, "batch length d_model"],
         norm: nn.Module,
-        sublayer: nn.Module,
-        **options: Any,
+        sublayer: Callable[[Tensor], Tensor],
     ) -> Float[Tensor, "batch length d_model"]:
         """Add to ``x`` what a sublayer makes of it, with a norm before the sublayer or at the end.
 
@@ -54,10 +52,10 @@ class Layer(nn.Module):
         ----------
         x : Tensor
             ``(batch, length, d_model)``.
-        norm, sublayer : nn.Module
-            What to normalise with, and :math:`f`.
-        **options
-            What the sublayer takes besides.
+        norm : nn.Module
+            What to normalise with.
+        sublayer : callable
+            :math:`f`, from vectors to as many of the same width.
 
         Returns
         -------
@@ -65,8 +63,8 @@ class Layer(nn.Module):
             ``(batch, length, d_model)``.
         """
         if self.norm_first:
-            return x + self.dropout(sublayer(norm(x), **options))
-        return norm(x + self.dropout(sublayer(x, **options)))
+            return x + self.dropout(sublayer(norm(x)))
+        return norm(x + self.dropout(sublayer(x)))
 
 
 class EncoderLayer(Layer):
@@ -93,9 +91,7 @@ class EncoderLayer(Layer):
         self,
         x: Float[Tensor, "batch length d_model"],
         mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
+        around: Around = NOTHING,
     ) -> Float[Tensor, "batch length d_model"]:
         """Let the positions exchange, then transform each by itself.
 
@@ -105,8 +101,8 @@ class EncoderLayer(Layer):
             ``(batch, length, d_model)``.
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
-        bias, rotation : optional
-            What the positions add to the scores, or turn queries and keys by.
+        around : Around, optional
+            What else counts in the self-attention.
 
         Returns
         -------
@@ -118,9 +114,8 @@ class EncoderLayer(Layer):
         ValueError, TypeError
             As :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
         """
-        x = self.add(
-            x, self.attention_norm, self.self_attention, mask=mask, bias=bias, rotation=rotation
-        )
+        attend = self.self_attention
+        x = self.add(x, self.attention_norm, lambda x: attend(x, mask=mask, around=around))
         return self.add(x, self.feed_forward_norm, self.feed_forward)
 
 
@@ -157,10 +152,7 @@ class DecoderLayer(Layer):
         memory: Float[Tensor, "batch memory_len d_model"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
-        cache: LayerCache | None = None,
+        around: Around = NOTHING,
     ) -> Float[Tensor, "batch length d_model"]:
         """Look back, look at the source, then transform each position by itself.
 
@@ -177,11 +169,9 @@ class DecoderLayer(Layer):
         memory_mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
             padding mask.
-        bias, rotation : optional
-            What the positions add to the scores of the self-attention, or turn its queries and
-            keys by.
-        cache : LayerCache, optional
-            What earlier steps have read.
+        around : Around, optional
+            What else counts in the self-attention, and what both attentions keep from step to
+            step.
 
         Returns
         -------
@@ -197,24 +187,18 @@ class DecoderLayer(Layer):
             If a mask is not boolean or the bias not floating-point.
         """
         self._check_memory(memory)
+        look_back, look_up = self.self_attention, self.cross_attention
         x = self.add(
             x,
             self.attention_norm,
-            self.self_attention,
-            mask=mask,
-            causal=True,
-            bias=bias,
-            rotation=rotation,
-            cache=None if cache is None else cache.self_attention,
+            lambda x: look_back(x, mask=mask, causal=True, around=around),
         )
-        if self.cross_attention is not None and self.cross_attention_norm is not None:
+        if look_up is not None and self.cross_attention_norm is not None:
+            kept = Around(cache=around.memory_cache)
             x = self.add(
                 x,
                 self.cross_attention_norm,
-                self.cross_attention,
-                key=memory,
-                mask=memory_mask,
-                cache=None if cache is None else cache.cross_attention,
+                lambda x: look_up(x, memory, mask=memory_mask, around=kept),
             )
         return self.add(x, self.feed_forward_norm, self.feed_forward)
 

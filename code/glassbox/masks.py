@@ -55,6 +55,35 @@ def causal_mask(
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
+def allowed_past(
+    mask: Tensor | None, q_len: int, k_len: int, device: torch.device
+) -> Tensor | None:
+    """Return ``mask`` and :func:`causal_mask` in one, where there is a future.
+
+    Parameters
+    ----------
+    mask : Tensor or None
+        Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
+    q_len, k_len : int
+        Number of queries, which are the last positions, and of keys.
+    device : torch.device
+        Where to make the mask.
+
+    Returns
+    -------
+    Tensor or None
+        ``mask`` itself if there is one query, since the last position sees all others.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.2.3. Chapter 4, equation ``eq-causal-mask``.
+    """
+    if q_len == 1:
+        return mask  # the last position sees all others
+    past = causal_mask(q_len, k_len, device=device)
+    return past if mask is None else mask & past
+
+
 def padding_mask(
     token_ids: Int[Tensor, "batch k_len"], pad_id: int
 ) -> Bool[Tensor, "batch 1 1 k_len"]:

@@ -1,13 +1,14 @@
 """Keep the numbers in one range from layer to layer (chapter 7)."""
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from glassbox.checks import check_normalizable
+from glassbox.kernels import formula
 
 
+@formula
 def layer_norm(
     x: Float[Tensor, "*batch d_model"],
     weight: Float[Tensor, " d_model"],
@@ -39,23 +40,20 @@ def layer_norm(
     Raises
     ------
     ValueError
-        If ``x``, ``weight`` and ``bias`` are not equally wide.
+        If ``x``, ``weight`` and ``bias`` are not equally wide, or not of one precision.
 
     Notes
     -----
     Ba, Kiros and Hinton (2016), equation 4. Chapter 7, equation ``eq-layer-norm``.
     """
-    if not x.shape[-1:] == weight.shape == bias.shape:
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}, bias "
-            f"{tuple(bias.shape)}; expected (..., d_model), (d_model,), (d_model,)"
-        )
+    check_normalizable(x, weight, bias)
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     mean = wide.mean(dim=-1, keepdim=True)
     variance = wide.var(dim=-1, keepdim=True, correction=0)
     return ((wide - mean) / torch.sqrt(variance + eps) * weight + bias).to(x.dtype)
 
 
+@formula
 def rms_norm(
     x: Float[Tensor, "*batch d_model"], weight: Float[Tensor, " d_model"], eps: float = 1e-6
 ) -> Float[Tensor, "*batch d_model"]:
@@ -84,17 +82,13 @@ def rms_norm(
     Raises
     ------
     ValueError
-        If ``x`` and ``weight`` are not equally wide.
+        If ``x`` and ``weight`` are not equally wide, or not of one precision.
 
     Notes
     -----
     Zhang and Sennrich (2019), equation 4. Chapters 7, equation ``eq-rms-norm``, and 11.
     """
-    if x.shape[-1:] != weight.shape:
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}; expected "
-            "(..., d_model), (d_model,)"
-        )
+    check_normalizable(x, weight)
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     mean_square = wide.square().mean(dim=-1, keepdim=True)
     return (wide / torch.sqrt(mean_square + eps) * weight).to(x.dtype)
@@ -102,8 +96,6 @@ def rms_norm(
 
 class LayerNorm(nn.Module):
     """:func:`layer_norm` with its scale and shift as parameters.
-
-    The forward pass is PyTorch's fused kernel of the same formula.
 
     Parameters
     ----------
@@ -131,10 +123,7 @@ class LayerNorm(nn.Module):
         ValueError
             If ``x`` has another width or precision than the weights.
         """
-        weight = self.weight
-        if x.shape[-1:] != weight.shape or x.dtype != weight.dtype:
-            check_normalizable(x, weight)
-        return F.layer_norm(x, weight.shape, weight, self.bias, self.eps)
+        return layer_norm(x, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """Return the width and epsilon, for printing the module."""
@@ -143,8 +132,6 @@ class LayerNorm(nn.Module):
 
 class RMSNorm(nn.Module):
     """:func:`rms_norm` with its scale as parameter.
-
-    The forward pass is PyTorch's fused kernel of the same formula.
 
     Parameters
     ----------
@@ -171,10 +158,7 @@ class RMSNorm(nn.Module):
         ValueError
             If ``x`` has another width or precision than the weights.
         """
-        weight = self.weight
-        if x.shape[-1:] != weight.shape or x.dtype != weight.dtype:
-            check_normalizable(x, weight)
-        return F.rms_norm(x, weight.shape, weight, self.eps)
+        return rms_norm(x, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         """Return the width and epsilon, for printing the module."""

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
 from glassbox.attention import dot_product_scores
-from glassbox.multi_head_attention import MultiHeadAttention, observers
+from glassbox.kernels import observers
+from glassbox.multi_head_attention import MultiHeadAttention
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassbox.around import Around
 from glassbox.cache import Cache
 from glassbox.config import StackConfig
+from glassbox.kernels import formula
 from glassbox.layers import DecoderLayer, EncoderLayer
 from glassbox.normalization import NORMS
-from glassbox.one_token import one_token, takes_one_token
 from glassbox.positional import Rotation
 
 
@@ -58,8 +59,9 @@ class Encoder(nn.Module):
         ValueError, TypeError
             As :class:`~glassbox.layers.EncoderLayer`.
         """
+        around = Around(bias=bias, rotation=rotation)
         for layer in self.layers:
-            x = layer(x, mask, bias=bias, rotation=rotation)
+            x = layer(x, mask, around)
         return x if self.norm is None else self.norm(x)
 
 
@@ -85,6 +87,7 @@ class Decoder(nn.Module):
         )
         self.norm = _last_norm(config)
 
+    @formula
     def forward(
         self,
         x: Float[Tensor, "batch length d_model"],
@@ -128,19 +131,12 @@ class Decoder(nn.Module):
         TypeError
             As in :class:`~glassbox.layers.DecoderLayer`.
         """
-        if cache is not None and len(cache) != len(self.layers):
-            raise ValueError(
-                f"the cache has {len(cache)} layers, this decoder {len(self.layers)}: make one "
-                "with the model's new_cache(max_len)"
-            )
+        n_layers = len(self.layers)
+        caches = [()] * n_layers if cache is None else cache.pairs(n_layers)
         start = 0 if cache is None else cache.length
         try:
-            if cache is not None and takes_one_token(self.layers, x, cache):
-                x = one_token(self.layers, x, memory, mask, memory_mask, bias, rotation, cache)
-                return x if self.norm is None else self.norm(x)
-            for i, layer in enumerate(self.layers):
-                kept = None if cache is None else cache.layers[i]
-                x = layer(x, memory, mask, memory_mask, bias=bias, rotation=rotation, cache=kept)
+            for layer, kept in zip(self.layers, caches, strict=True):
+                x = layer(x, memory, mask, memory_mask, Around(bias, rotation, *kept))
         except Exception:
             if cache is not None:
                 cache.crop(start)  # no layer remembers a step that another refused

@@ -13,7 +13,7 @@ from glassbox.cache import Cache
 from glassbox.checks import check_model_mask, check_token_ids
 from glassbox.config import PositionKind, StackConfig
 from glassbox.dropout import Dropout
-from glassbox.few_rows import project
+from glassbox.linear import Linear
 from glassbox.positional import (
     AlibiPositions,
     LearnedPositions,
@@ -241,7 +241,7 @@ class Transformer(Pretrained):
         self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config.decoder)
-        self.output = nn.Linear(
+        self.output = Linear(
             config.d_model,
             config.written_vocab_size,
             bias=config.output_bias,
@@ -417,7 +417,7 @@ class Transformer(Pretrained):
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
         """Project ``hidden`` vectors to one number for each word: ``(batch, length, vocab)``."""
-        return project(self.output, hidden)
+        return self.output(hidden)
 
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` words at most."""

@@ -59,6 +59,9 @@ def double_quotes(signature: nodes.Element) -> None:
 def setup(app: Sphinx) -> None:
     """Write signatures this way."""
     app.setup_extension("sphinx.ext.autodoc")
+    # What autodoc does here reads sources, of which a NamedTuple has none on Python 3.13.
+    for listener in list(app.events.listeners["autodoc-before-process-signature"]):
+        app.disconnect(listener.id)
     app.connect("autodoc-process-signature", readable)
     app.add_node(addnodes.desc_parameterlist, override=True, html=(visit_list, depart_list))
     app.add_node(addnodes.desc_parameter, override=True, html=(visit_parameter, depart_parameter))

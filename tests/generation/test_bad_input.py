@@ -357,9 +357,9 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["sample=True", "n_beams=1"],
     ),
     "contrastive search with beams": (
-        lambda: contrastive_search(TableModel(9), IDS, n_beams=3),
+        lambda: contrastive_search(TableModel(9), IDS, n_beams=2),
         ValueError,
-        ["sample=False", "n_beams=3"],
+        ["sample=False", "n_beams=2"],
     ),
     "contrastive search among none": (
         lambda: contrastive_search(TableModel(9), IDS, k=0),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from glassbox import MultiHeadAttention, padding_mask, record
+from glassbox.around import Around
 from tests.parity.pytorch_modules import (
     HALF,
     MASKS,
@@ -120,7 +121,7 @@ def test_pytorch_s_float_mask_is_our_bias(per_head, recorded, device):
     )
     their_query, their_memory, their_bias = copies(query, memory, bias)
     with record(ours) if recorded else nullcontext():
-        out = ours(query, memory, bias=bias)
+        out = ours(query, memory, around=Around(bias=bias))
     added = their_bias.flatten(0, 1) if per_head else their_bias
     expected, _ = reference(
         their_query, their_memory, their_memory, attn_mask=added, need_weights=False
@@ -174,7 +175,7 @@ def test_any_shape_mask_and_bias_equal_pytorch_s_to_twelve_digits(
     query, memory = copies(query, memory)
     their_query, their_memory = copies(query, memory)
     with record(ours) if recorded else nullcontext():
-        out = ours(query, memory, mask=mask, bias=bias)
+        out = ours(query, memory, mask=mask, around=Around(bias=bias))
     added = torch.zeros(shape, dtype=torch.float64) if bias is None else bias.expand(shape)
     added = added if mask is None else added.masked_fill(~mask, -torch.inf)
     expected, _ = reference(

@@ -1,6 +1,7 @@
 """`scaled_dot_product_attention` against PyTorch's, for any shapes and masks."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox import additive_attention, causal_mask, scaled_dot_product_attention
-from glassbox.multi_head_attention import fused_attention
+from glassbox.around import Around
+from glassbox.kernels import KERNELS
 from tests.parity.pytorch_modules import HALF, assert_as_exact_as
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
@@ -33,6 +35,10 @@ def attention_inputs(draw, batch_axes=2):
         share = draw(st.sampled_from([0.0, 0.3, 0.7, 1.0]))
         mask = torch.rand(shape, generator=generator) < share
     return randn(*batch, q_len, d_k), randn(*batch, k_len, d_k), randn(*batch, k_len, d_v), mask
+
+
+def fused_attention(*inputs):
+    return KERNELS["MultiHeadAttention.attend"](SimpleNamespace(scale=None), *inputs)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
@@ -96,7 +102,7 @@ def test_in_half_precision_context_is_as_exact_as_pytorch_s(causal, biased, dtyp
     context, weights = scaled_dot_product_attention(query, key, value, mask, bias=bias)
     assert weights.dtype == dtype
     added = bias.to(dtype).masked_fill(~mask, -torch.inf)
-    fused = fused_attention(query, key, value, mask, bias=bias)
+    fused = fused_attention(query, key, value, mask, False, Around(bias))
     theirs = F.scaled_dot_product_attention(query, key, value, added[None])
     query, key, value, added = (x.double() for x in (query, key, value, added))
     exact = F.scaled_dot_product_attention(query, key, value, added[None])
@@ -116,7 +122,8 @@ def test_shared_heads_and_their_gradients_equal_pytorch_s(kind, kv_heads, device
     mask = None if mask is None else mask.to(device)
     causal = kind == "causal"
     query, key, value = ours
-    context = fused_attention(query, key, value, None if causal else mask, causal, added)
+    around = Around(added)
+    context = fused_attention(query, key, value, None if causal else mask, causal, around)
     key, value = (x.repeat_interleave(6 // kv_heads, dim=1) for x in (key, value))
     plain, _ = scaled_dot_product_attention(query, key, value, mask, bias=added)
     query, key, value = theirs

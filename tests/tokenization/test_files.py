@@ -60,6 +60,11 @@ def test_what_is_saved_loads_as_it_was(learned, tmp_path):
         assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
+def test_letters_are_written_as_themselves(tmp_path):
+    SentencePieceBPE.train(["déjà vu"], 300).save(tmp_path)
+    assert "é" in (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
+
+
 def test_the_reference_reads_what_we_save(learned, tmp_path):
     from transformers import BertTokenizer, GPT2Tokenizer
 

@@ -11,7 +11,7 @@ from glassbox.cache import Cache
 from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import StackConfig
 from glassbox.dropout import Dropout
-from glassbox.few_rows import project
+from glassbox.linear import Linear
 from glassbox.positional import Positions
 from glassbox.pretrained import (
     Pretrained,
@@ -183,7 +183,7 @@ class LanguageModel(Pretrained):
         self.positions = positions
         self.dropout = Dropout(config.dropout)
         self.decoder = Decoder(config, cross_attention=False)
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.output = Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = self.embedding.weight
         for module in self.modules():
@@ -281,7 +281,7 @@ class LanguageModel(Pretrained):
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
         """Project vectors to one number for each token id: ``(batch, length, vocab_size)``."""
-        return project(self.output, hidden)
+        return self.output(hidden)
 
     def new_cache(self, max_len: int) -> Cache:
         """Return an empty cache for ``max_len`` tokens at most, prompt included."""

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_kind
 from glassbox.config import Norm, PositionKind
-from glassbox.few_rows import project
 from glassbox.positional import RelativePositionBias
 from glassbox.pretrained import (
     check_entries,
@@ -281,7 +280,7 @@ class T5(Transformer):
         """Project vectors to one number for each word: ``(batch, length, vocab)``."""
         if self.config.scale_output:
             hidden = hidden * self.config.d_model**-0.5
-        return project(self.output, hidden)
+        return self.output(hidden)
 
     @classmethod
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> T5Config:

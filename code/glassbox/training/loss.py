@@ -1,15 +1,14 @@
 """Cross-entropy from scratch: how little a model expected what came (chapter 9)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
 from glassbox.checks import check_kind
+from glassbox.kernels import formula
 
 Smoothed = Literal["vocabulary", "others", "others_but_padding"]
 
@@ -102,62 +101,55 @@ def cross_entropy(
     share = smoothing / sharing if smoothing else 0.0
     peak = 1 - smoothing - (0.0 if over == "vocabulary" else share)
     spared = ignore_id if over == "others_but_padding" else None
-    total, nll = _CrossEntropy.apply(logits, labels, counted, peak, share, spared)
+    total, nll = smoothed_sums(logits, labels, counted, peak, share, spared)
     return Loss(total, nll, counted.sum())
 
 
-class _CrossEntropy(Function):
-    """The loss and its gradient, for a target of ``share`` everywhere and ``peak`` more at labels.
+@formula
+def smoothed_sums(
+    logits: Float[Tensor, "*positions vocab"],
+    labels: Int[Tensor, "*positions"],
+    counted: Bool[Tensor, "*positions"],
+    peak: float,
+    share: float,
+    spared: int | None = None,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    r"""Sum the cross-entropies against a target of ``share`` for all and ``peak`` more at labels.
 
-    One matrix of the logits' size is made, whereas differentiating the formula makes several:
-    memory that has to be fetched is what this loss spends its time on.
+    .. math:: \sum_t H(q_t, p_t) = -\sum_t \sum_k q_{tk} \log p_{tk}
+
+    Parameters
+    ----------
+    logits : Tensor
+        ``(..., vocab)``.
+    labels : Tensor
+        Integers, ``(...)``.
+    counted : Tensor
+        Boolean, ``(...)``: which positions count.
+    peak, share : float
+        The target :math:`q`.
+    spared : int, optional
+        A word that has no share.
+
+    Returns
+    -------
+    total, nll : Tensor
+        The sum, and the same for a target that is all at the labels, which has no gradient.
+
+    Notes
+    -----
+    Chapter 9, equations ``eq-cross-entropy`` and ``eq-label-smoothing``.
     """
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        logits: Tensor,
-        labels: Tensor,
-        counted: Bool[Tensor, "*positions"],
-        peak: float,
-        share: float,
-        spared: int | None,
-    ) -> tuple[Tensor, Tensor]:
-        at_label = labels[..., None]
-        wide = torch.promote_types(logits.dtype, torch.float32)
-        # Only differences of logits matter; from the largest, no exponential overflows.
-        shifted = logits - logits.amax(dim=-1, keepdim=True).to(wide)
-        expected = z_label = shifted.gather(-1, at_label)
-        if share:
-            others = shifted.sum(dim=-1, keepdim=True)
-            if spared is not None:
-                others = others - shifted[..., spared, None]
-            expected = peak * z_label + share * others
-        weights = shifted.exp_()  # in place of the logits: the softmax, once divided by their sum
-        normalizer = weights.sum(dim=-1, keepdim=True)
-        total, nll = (
-            (normalizer.log() - z)[..., 0].masked_fill(~counted, 0).sum()
-            for z in (expected, z_label)
-        )
-        ctx.save_for_backward(weights, normalizer, at_label, counted)
-        ctx.target, ctx.dtype = (peak, share, spared), logits.dtype
-        ctx.mark_non_differentiable(nll)
-        return total, nll
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, of_total: Tensor, of_nll: Tensor) -> tuple[Tensor | None, ...]:
-        weights, normalizer, at_label, counted = ctx.saved_tensors
-        peak, share, spared = ctx.target
-        scale = of_total * counted[..., None]
-        # Again in place: PyTorch then refuses to go back a second time through the same loss.
-        gradient = weights.mul_(scale / normalizer)
-        if share:
-            gradient -= share * scale
-            if spared is not None:
-                gradient[..., spared, None] += share * scale
-        gradient.scatter_add_(-1, at_label, -peak * scale)
-        return gradient.to(ctx.dtype), None, None, None, None, None
+    log_weights = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    at_label = log_weights.gather(-1, labels[..., None])[..., 0]
+    total = -peak * at_label
+    if share:
+        everywhere = log_weights.sum(dim=-1)
+        total = total - share * everywhere
+    if share and spared is not None:
+        total = total + share * log_weights[..., spared]
+    nll = -at_label.detach()
+    return total.masked_fill(~counted, 0).sum(), nll.masked_fill(~counted, 0).sum()
 
 
 def _check(

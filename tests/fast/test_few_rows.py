@@ -5,10 +5,8 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import nn
 
-from glassbox import few_rows as module
-from glassbox.few_rows import few_rows, project
+from glassbox.kernels import few_rows
 
 
 @pytest.fixture
@@ -47,67 +45,6 @@ def test_rows_that_do_not_divide_among_the_cores_are_there_too(d_out, biased):
     x, weight = torch.randn(2, 1, 5), torch.randn(d_out, 5)
     bias = torch.randn(d_out) if biased else None
     torch.testing.assert_close(few_rows(x, weight, bias), F.linear(x, weight, bias))
-
-
-@pytest.fixture
-def short(monkeypatch):
-    """How often the short way was taken."""
-    calls = []
-
-    def count(*arguments):
-        calls.append(arguments)
-        return few_rows(*arguments)
-
-    monkeypatch.setattr(module, "few_rows", count)
-    return calls
-
-
-def test_a_projection_takes_the_short_way_where_no_gradient_is_wanted(short):
-    linear, x = nn.Linear(4, 6), torch.randn(2, 1, 4)
-    with torch.no_grad():
-        out = project(linear, x)
-    assert len(short) == 1
-    torch.testing.assert_close(out, linear(x))
-    assert project(linear, x).requires_grad
-    assert len(short) == 1
-
-
-@pytest.mark.parametrize(
-    "register", ["register_forward_hook", "register_forward_pre_hook"], ids=["behind", "before"]
-)
-def test_a_hook_that_waits_is_called(register, short):
-    linear, x, called = nn.Linear(4, 6), torch.randn(2, 1, 4), []
-    with torch.no_grad():
-        getattr(linear, register)(lambda *_: called.append(1))
-        project(linear, x)
-    assert called == [1]
-    assert not short
-
-
-@pytest.mark.parametrize(
-    "register", ["register_module_forward_hook", "register_module_forward_pre_hook"]
-)
-def test_a_hook_on_every_module_is_called(register, short):
-    linear, x, called = nn.Linear(4, 6), torch.randn(2, 1, 4), []
-    handle = getattr(nn.modules.module, register)(lambda *_: called.append(1))
-    try:
-        with torch.no_grad():
-            project(linear, x)
-    finally:
-        handle.remove()
-    assert called == [1]
-    assert not short
-
-
-def test_a_module_of_another_kind_is_called(short):
-    class Doubled(nn.Linear):
-        def forward(self, x):
-            return 2 * super().forward(x)
-
-    linear, x = Doubled(4, 6), torch.randn(2, 1, 4)
-    with torch.no_grad():
-        torch.testing.assert_close(project(linear, x), linear(x))
-    assert not short
 
 
 def test_the_gradient_is_the_same(three_threads):

@@ -5,8 +5,7 @@ share, which for a single token is most of the time that a small model takes.
 """
 
 import math
-from collections.abc import Iterable
-from typing import cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,9 +16,9 @@ from glassbox.cache import Cache, KeyValueCache
 from glassbox.checks import check_bias, check_mask, check_same_memory
 from glassbox.dropout import Dropout
 from glassbox.feed_forward import FeedForward, GatedFeedForward
-from glassbox.few_rows import few_rows
+from glassbox.kernels import Answer, few_rows, kernel, observers
 from glassbox.layers import DecoderLayer
-from glassbox.multi_head_attention import MultiHeadAttention, observers
+from glassbox.multi_head_attention import MultiHeadAttention
 from glassbox.normalization import LayerNorm, RMSNorm
 from glassbox.positional import Rotation, rotate
 
@@ -30,91 +29,66 @@ KNOWN = {
 }
 
 
-def takes_one_token(layers: nn.ModuleList, x: Tensor, cache: Cache) -> bool:
-    """Whether :func:`one_token` gives what the layers give, and nobody would miss their calls.
-
-    It does for a single token behind others, where no gradient is wanted, nothing is dropped,
-    nobody looks, no hook waits for a call, and no module was put in the place of one of ours.
-
-    Parameters
-    ----------
-    layers : nn.ModuleList
-        The decoder's.
-    x : Tensor
-        ``(batch, length, d_model)``.
-    cache : Cache
-        What earlier steps have read.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
-    if x.dim() != 3 or x.size(1) != 1 or not cache.length or layers.training:
-        return False
-    if torch.is_grad_enabled() or torch.compiler.is_compiling() or observers.get():
-        return False
-    if every_module._global_forward_hooks or every_module._global_forward_pre_hooks:
-        return False
-    return all(
-        type(part) in KNOWN and not part._forward_hooks and not part._forward_pre_hooks
-        for part in layers.modules()
-    )
-
-
-def one_token(
-    layers: nn.ModuleList,
+@kernel("Decoder.forward")
+def _one_token(
+    decoder: Any,
     x: Tensor,
-    memory: Tensor | None,
-    mask: Tensor | None,
-    memory_mask: Tensor | None,
-    bias: Tensor | None,
-    rotation: Rotation | None,
-    cache: Cache,
-) -> Tensor:
-    """Pass one token through all layers; the arguments are those of the decoder.
-
-    Parameters
-    ----------
-    layers : nn.ModuleList
-        The decoder's.
-    x : Tensor
-        ``(batch, 1, d_model)``.
-    memory, mask, memory_mask, bias, rotation : optional
-        As for :class:`~glassbox.stacks.Decoder`.
-    cache : Cache
-        What earlier steps have read; not empty.
-
-    Returns
-    -------
-    Tensor
-        ``(batch, 1, d_model)``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
-    """
-    stack = cast(Iterable[DecoderLayer], layers)
-    n_heads = next(iter(stack)).self_attention.n_heads
+    memory: Tensor | None = None,
+    mask: Tensor | None = None,
+    memory_mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    rotation: Rotation | None = None,
+    cache: Cache | None = None,
+) -> Answer:
+    """Pass one token through all layers, without a module call for every operation."""
+    layers = decoder.layers
+    if cache is None or not _applies(layers, x, cache):
+        return NotImplemented
+    n_heads = layers[0].self_attention.n_heads
     added = _added(mask, bias, (x.size(0), n_heads, 1, cache.length + 1), x)
     memory_added = None
     if memory is not None:
         kept = cache.layers[0].cross_attention
         check_same_memory(memory, kept.key)
         memory_added = _added(memory_mask, None, (x.size(0), n_heads, 1, kept.length), x)
-    for layer, of_layer in zip(stack, cache, strict=True):
-        y = layer.attention_norm.forward(x) if layer.norm_first else x
-        y = x + _attend(layer.self_attention, y, of_layer.self_attention, added, rotation)
-        x = y if layer.norm_first else layer.attention_norm.forward(y)
-        if layer.cross_attention is not None and layer.cross_attention_norm is not None:
-            y = layer.cross_attention_norm.forward(x) if layer.norm_first else x
-            y = x + _look_up(layer.cross_attention, y, of_layer.cross_attention, memory_added)
-            x = y if layer.norm_first else layer.cross_attention_norm.forward(y)
-        y = layer.feed_forward_norm.forward(x) if layer.norm_first else x
-        y = x + _transform(layer.feed_forward, y)
-        x = y if layer.norm_first else layer.feed_forward_norm.forward(y)
-    return x
+    start = cache.length
+    try:
+        for layer, of_layer in zip(layers, cache, strict=True):
+            y = layer.attention_norm(x) if layer.norm_first else x
+            y = x + _attend(layer.self_attention, y, of_layer.self_attention, added, rotation)
+            x = y if layer.norm_first else layer.attention_norm(y)
+            if layer.cross_attention is not None:
+                y = layer.cross_attention_norm(x) if layer.norm_first else x
+                y = x + _look_up(layer.cross_attention, y, of_layer.cross_attention, memory_added)
+                x = y if layer.norm_first else layer.cross_attention_norm(y)
+            y = layer.feed_forward_norm(x) if layer.norm_first else x
+            y = x + _transform(layer.feed_forward, y)
+            x = y if layer.norm_first else layer.feed_forward_norm(y)
+    except Exception:
+        cache.crop(start)
+        raise
+    return x if decoder.norm is None else decoder.norm(x)
+
+
+def _applies(layers: nn.ModuleList, x: Tensor, cache: Cache) -> bool:
+    """Whether this gives what the layers give, and nobody would miss their calls.
+
+    It does for a single token behind others, where no gradient is wanted, nothing is dropped,
+    nobody looks, no hook waits for a call, and no module was put in the place of one of ours.
+    """
+    if x.dim() != 3 or x.size(1) != 1 or not cache.length or len(cache) != len(layers):
+        return False
+    if layers.training or torch.is_grad_enabled() or torch.compiler.is_compiling():
+        return False
+    if observers.get() or every_module._global_forward_hooks:
+        return False
+    if every_module._global_forward_pre_hooks:
+        return False
+    return all(
+        type(part) in KNOWN and not part._forward_hooks and not part._forward_pre_hooks
+        for part in layers.modules()
+    )
 
 
 def _attend(

@@ -1,0 +1,76 @@
+"""What each kernel gains over its formula, in the work that it is there for."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import glassbox
+from benchmarks.timing import Comparison, compare
+from glassbox.config import StackConfig
+from glassbox.generation import generate
+from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
+from glassbox.stacks import Encoder
+from glassbox.training import cross_entropy
+
+Work = Callable[[], object]
+
+
+def learn(model: nn.Module, *inputs: Tensor) -> Work:
+    """One forward and one backward pass, with the loss of chapter 9 if there are logits."""
+
+    def work() -> None:
+        out = model(*inputs)
+        ids = inputs[-1]
+        loss = out.square().sum() if ids.is_floating_point() else cross_entropy(out, ids).total
+        loss.backward()
+
+    return work
+
+
+def write(model: GPT2, ids: Tensor) -> Work:
+    """Write 32 tokens, one at a time."""
+    return lambda: generate(model, ids, max_new_tokens=32)
+
+
+def works(device: str) -> dict[str, tuple[str, Work]]:
+    """What to time for the kernel of each formula."""
+    _ = torch.manual_seed(0)
+    ids = torch.randint(3, 4000, (8, 64), device=device)
+    sizes: dict[str, Any] = {
+        "vocab_size": 4000,
+        "d_model": 256,
+        "n_heads": 4,
+        "n_layers": 3,
+        "d_ff": 1024,
+    }
+    translator = glassbox.Transformer(glassbox.TransformerConfig(**sizes)).to(device)
+    gpt2, llama = GPT2(GPT2Config(**sizes)).to(device), Llama(LlamaConfig(**sizes)).to(device)
+    encoder = Encoder(StackConfig(256, 4, 3, 1024, activation="gelu")).to(device)
+    x = torch.randn(8, 64, 256, device=device)
+    training = "training an encoder–decoder", learn(translator, ids, ids)
+    writing = "writing with GPT-2", write(GPT2(GPT2Config(**sizes)).to(device).eval(), ids[:1, :8])
+    return {
+        "MultiHeadAttention.attend": training,
+        "layer_norm": training,
+        "dropout": training,
+        "smoothed_sums": training,
+        "rms_norm": ("training LLaMA", learn(llama, ids)),
+        "silu": ("training LLaMA", learn(llama, ids)),
+        "gelu": ("training an encoder", learn(encoder, x)),
+        "gelu_tanh": ("training GPT-2", learn(gpt2, ids)),
+        "linear": writing,
+        "Decoder.forward": writing,
+    }
+
+
+def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
+    """Time each work with all kernels, and with the formula in the place of one."""
+    for name, (what, work) in works(device).items():
+
+        def shown(name: str = name, work: Work = work) -> None:
+            with glassbox.formulas(name):
+                work()
+
+        yield compare(f"{what}: {name}", "its formula", work, shown, device=device, seconds=seconds)

@@ -1,0 +1,1 @@
+"""Fast versions that are longer than what they stand in for."""
