@@ -19,9 +19,9 @@ from typing import Any
 import torch
 
 from benchmarks import card, machine, page
-from glassbox.character_model import CharacterModel
 from glassbox.cli import main as glassbox
 from glassbox.evaluation import load_model
+from glassbox.models.character_model import CharacterModel
 from glassbox.results import RUNS
 from glassbox.training import checkpoints, read_metrics
 

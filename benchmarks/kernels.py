@@ -11,8 +11,8 @@ from benchmarks.timing import Comparison, compare
 from glassbox.config import StackConfig
 from glassbox.generation import generate
 from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
-from glassbox.stacks import Encoder
 from glassbox.training import cross_entropy
+from glassbox.transformer import Encoder
 
 Work = Callable[[], object]
 

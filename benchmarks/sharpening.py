@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from glassbox.looking.record import record
 from glassbox.masks import padding_mask
-from glassbox.record import record
 from glassbox.results import RUNS
 from glassbox.training.checkpoint import (
     MODEL,

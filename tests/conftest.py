@@ -175,6 +175,35 @@ def visit(browser: Browser) -> Iterator[Open]:
         yield visit
 
 
+@pytest.fixture(autouse=True)
+def _measured(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Note by how much the two sides differ in every comparison with a reference."""
+    if not request.path.stem.endswith("_parity"):
+        return
+    import torch  # the tests of the site do without it
+
+    from tests.references.differences import LARGEST
+
+    component = request.path.stem.removeprefix("test_").removesuffix("parity").removesuffix("_")
+    component = component or request.path.parent.name
+    compare = torch.testing.assert_close
+
+    def assert_close(actual: Any, expected: Any, **options: Any) -> None:
+        LARGEST.note(component, actual, expected)
+        compare(actual, expected, **options)
+
+    monkeypatch.setattr(torch.testing, "assert_close", assert_close)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show the table of largest differences."""
+    measured = sys.modules.get("tests.references.differences")
+    if measured is not None and measured.LARGEST.largest:
+        terminalreporter.section("largest difference of each component from its reference")
+        for line in measured.LARGEST.lines():
+            terminalreporter.line(line)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that asks for a `device` on every device present."""
     if "device" in metafunc.fixturenames:

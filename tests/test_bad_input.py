@@ -18,12 +18,18 @@ from glassbox import (
 from glassbox.around import Around
 from glassbox.cache import Cache, KeyValueCache
 from glassbox.config import StackConfig
-from glassbox.feed_forward import FeedForward, GatedFeedForward
-from glassbox.layers import DecoderLayer, EncoderLayer
-from glassbox.normalization import LayerNorm, RMSNorm, layer_norm, rms_norm
+from glassbox.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    FeedForward,
+    GatedFeedForward,
+    LayerNorm,
+    RMSNorm,
+    layer_norm,
+    rms_norm,
+)
 from glassbox.positional import RotaryPositions
-from glassbox.stacks import Decoder, Encoder
-from glassbox.transformer import Transformer, TransformerConfig
+from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
 from tests.machines import config_of, make
 
 

@@ -4,10 +4,10 @@ The modules follow the chapters of the book, and imports only ever point up this
 
 - helpers: checks, files, modes, data, results
 - tokens: tokenization
-- attention: masks, kernels, attention, self_attention
-- heads: positional, cache, around, multi_head_attention, record, ablation
-- layers: normalization, linear, feed_forward, dropout, config, layers, stacks
-- models: weights, pretrained, transformer, generation, translation, models, character_model
+- what surrounds attention: masks, kernels, positional, cache, around
+- attention: attention, looking
+- the Transformer: config, layers, weights, pretrained, transformer
+- writing, and published models: generation, translation, models
 - learning: training, fast, evaluation
 - the reader: cli
 """
@@ -17,18 +17,17 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from glassbox.attention import (
+    MultiHeadAttention,
     additive_attention,
     dot_product_scores,
     masked_softmax,
     scaled_dot_product_attention,
+    simple_self_attention,
 )
 from glassbox.kernels import formulas
+from glassbox.looking import record
 from glassbox.masks import causal_mask, padding_mask
-from glassbox.multi_head_attention import MultiHeadAttention
-from glassbox.record import record
-from glassbox.self_attention import simple_self_attention
-from glassbox.stacks import Decoder, Encoder
-from glassbox.transformer import Transformer, TransformerConfig
+from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
 
 for _kernel in ("cross_entropy", "one_token"):  # which register themselves
     import_module(f"{__name__}.fast.{_kernel}")

@@ -1,16 +1,432 @@
-"""The layers of encoder and decoder: exchange, then think (chapters 7 and 8)."""
+"""The layers of encoder and decoder, and what they are made of (chapters 7 and 8)."""
 
+import math
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glassbox.around import NOTHING, Around
+from glassbox.attention.multi_head import MultiHeadAttention
+from glassbox.checks import check_kind, check_normalizable
 from glassbox.config import StackConfig
-from glassbox.dropout import Dropout
-from glassbox.feed_forward import FeedForward, GatedFeedForward
-from glassbox.multi_head_attention import MultiHeadAttention
-from glassbox.normalization import NORMS
+from glassbox.kernels import formula
+
+
+@formula
+def linear(
+    x: Float[Tensor, "*batch d_in"],
+    weight: Float[Tensor, "d_out d_in"],
+    bias: Float[Tensor, " d_out"] | None = None,
+) -> Float[Tensor, "*batch d_out"]:
+    r"""Map each vector: :math:`xW^\top + b`.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``(..., d_in)``.
+    weight, bias : Tensor
+        ``(d_out, d_in)``, as PyTorch keeps it, and ``(d_out,)``.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_out)``.
+
+    Notes
+    -----
+    Chapter 5.
+    """
+    mapped = x @ weight.T
+    return mapped if bias is None else mapped + bias
+
+
+class Linear(nn.Linear):
+    """:func:`linear` with its weight and bias as parameters, as ``torch.nn.Linear``.
+
+    Notes
+    -----
+    Chapter 5.
+    """
+
+    def forward(self, input: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
+        """Map ``input``, ``(..., d_in)``."""
+        return linear(input, self.weight, self.bias)
+
+
+@formula
+def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
+    r"""Set a share of ``x`` to 0, each value for itself, and enlarge the rest to make up for it.
+
+    .. math:: y_i = \frac{m_i}{1 - p}\, x_i, \qquad m_i \sim \operatorname{Bernoulli}(1 - p)
+
+    so that the expectation of :math:`y_i` is :math:`x_i`.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape, on a CPU or elsewhere.
+    p : float
+        The share that is set to 0, at least 0 and at most 1.
+
+    Returns
+    -------
+    Tensor
+        As ``x``, drawn with PyTorch's own generator of that device.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is no share.
+
+    Notes
+    -----
+    Srivastava et al. (2014); Vaswani et al. (2017), section 5.4. Chapter 7.
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p={p}: must be at least 0 and at most 1")
+    kept = torch.rand_like(x, dtype=torch.float32) >= p
+    return x * kept / (1 - p if p < 1 else 1)
+
+
+class Dropout(nn.Dropout):
+    """:func:`dropout` as a module: ``x`` itself while the model is not trained.
+
+    Parameters
+    ----------
+    p : float, optional
+        The share that is set to 0.
+
+    Notes
+    -----
+    Srivastava et al. (2014). Chapter 7.
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__(p)
+
+    def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        """Drop values of ``input`` in training, any shape."""
+        return dropout(input, self.p) if self.training and self.p else input
+
+
+@formula
+def layer_norm(
+    x: Float[Tensor, "*batch d_model"],
+    weight: Float[Tensor, " d_model"],
+    bias: Float[Tensor, " d_model"],
+    eps: float = 1e-5,
+) -> Float[Tensor, "*batch d_model"]:
+    r"""Give every position mean 0 and variance 1, then a learned scale and shift.
+
+    .. math:: \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta
+
+    with mean :math:`\mu` and variance :math:`\sigma^2` over the last axis alone. The variance
+    divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` stands inside the root.
+    Half precision is normalised in float32, where squares do not overflow, and rounded once.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``(..., d_model)``.
+    weight, bias : Tensor
+        :math:`\gamma` and :math:`\beta`, ``(d_model,)``.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_model)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x``, ``weight`` and ``bias`` are not equally wide, or not of one precision.
+
+    Notes
+    -----
+    Ba, Kiros and Hinton (2016), equation 4. Chapter 7, equation ``eq-layer-norm``.
+    """
+    check_normalizable(x, weight, bias)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean = wide.mean(dim=-1, keepdim=True)
+    variance = wide.var(dim=-1, keepdim=True, correction=0)
+    return ((wide - mean) / torch.sqrt(variance + eps) * weight + bias).to(x.dtype)
+
+
+@formula
+def rms_norm(
+    x: Float[Tensor, "*batch d_model"], weight: Float[Tensor, " d_model"], eps: float = 1e-6
+) -> Float[Tensor, "*batch d_model"]:
+    r"""Divide every position by the root of its mean square, then apply a learned scale.
+
+    .. math:: \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot \gamma
+
+    No mean is taken away and nothing is added: what is left of :func:`layer_norm` when only the
+    length of the vector is to stay in range. Half precision is normalised in float32, where
+    squares do not overflow, and rounded once.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``(..., d_model)``.
+    weight : Tensor
+        :math:`\gamma`, ``(d_model,)``.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_model)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` and ``weight`` are not equally wide, or not of one precision.
+
+    Notes
+    -----
+    Zhang and Sennrich (2019), equation 4. Chapters 7, equation ``eq-rms-norm``, and 11.
+    """
+    check_normalizable(x, weight)
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean_square = wide.square().mean(dim=-1, keepdim=True)
+    return (wide / torch.sqrt(mean_square + eps) * weight).to(x.dtype)
+
+
+class LayerNorm(nn.Module):
+    """:func:`layer_norm` with its scale and shift as parameters.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the inputs.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Notes
+    -----
+    Ba, Kiros and Hinton (2016). Chapter 7.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another width or precision than the weights.
+        """
+        return layer_norm(x, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the width and epsilon, for printing the module."""
+        return f"{self.weight.numel()}, eps={self.eps}"
+
+
+class RMSNorm(nn.Module):
+    """:func:`rms_norm` with its scale as parameter.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the inputs.
+    eps : float, optional
+        Keeps the root away from 0.
+
+    Notes
+    -----
+    Zhang and Sennrich (2019). Chapter 7.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another width or precision than the weights.
+        """
+        return rms_norm(x, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the width and epsilon, for printing the module."""
+        return f"{self.weight.numel()}, eps={self.eps}"
+
+
+NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {"layer": LayerNorm, "rms": RMSNorm}
+
+
+@formula
+def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    r"""Let a number through by its rank among normal ones: :math:`x \, \Phi(x)`.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape.
+
+    Returns
+    -------
+    Tensor
+        The same shape. :math:`\Phi` is the distribution function of the standard normal.
+
+    Notes
+    -----
+    Hendrycks and Gimpel (2016), section 2. BERT's activation. Chapter 7, equation ``eq-gelu``.
+    """
+    return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+
+
+@formula
+def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    r"""Approximate :func:`gelu`: :math:`\frac{x}{2}(1 + \tanh(\sqrt{2/\pi}(x + 0.044715x^3)))`.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape.
+
+    Returns
+    -------
+    Tensor
+        The same shape.
+
+    Notes
+    -----
+    Hendrycks and Gimpel (2016), section 2. GPT-2's activation. Chapter 7, equation
+    ``eq-gelu``.
+    """
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+@formula
+def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    r"""Let a number through by its logistic: :math:`x \, \sigma(x)`, also called swish.
+
+    Parameters
+    ----------
+    x : Tensor
+        Any shape.
+
+    Returns
+    -------
+    Tensor
+        The same shape.
+
+    Notes
+    -----
+    Ramachandran, Zoph and Le (2017). LLaMA's activation.
+    """
+    return x * torch.sigmoid(x)
+
+
+#: The activations by the names that configurations give them.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+    "silu": silu,
+}
+
+
+class FeedForward(nn.Module):
+    r"""Two linear maps with a bend between them, the same at every position.
+
+    .. math:: \operatorname{FFN}(x) = f(x W_1 + b_1) W_2 + b_2
+
+    Parameters
+    ----------
+    d_model : int
+        Width of inputs and outputs.
+    d_ff : int
+        Width in between; four times ``d_model`` in the paper.
+    activation : {"relu", "gelu", "gelu_tanh", "silu"}, optional
+        :math:`f`. The paper uses ReLU; BERT the exact GELU, GPT-2 its approximation.
+    bias : bool, optional
+        Whether the two maps add a bias.
+
+    Raises
+    ------
+    ValueError
+        If ``activation`` is not known.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.3, equation 2. Chapter 7, equation ``eq-feed-forward``.
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str = "relu", *, bias: bool = True
+    ) -> None:
+        super().__init__()
+        check_kind("activation", activation, tuple(ACTIVATIONS))
+        self.activation = ACTIVATIONS[activation]
+        self.expand = nn.Linear(d_model, d_ff, bias=bias)
+        self.contract = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position of ``x``, ``(..., d_model)``, by itself; the shape stays."""
+        return self.contract(self.activation(self.expand(x)))
+
+
+class GatedFeedForward(nn.Module):
+    r"""A feed-forward network in which a second map decides how much of the first goes through.
+
+    .. math:: \operatorname{FFN}(x) = \left(f(x W_g) \odot x W_1\right) W_2
+
+    With :func:`silu` as :math:`f` this is SwiGLU, LLaMA's; with :func:`gelu_tanh` GEGLU, that of
+    later T5s.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of inputs and outputs.
+    d_ff : int
+        Width in between. Three matrices instead of two: at two thirds of the width there are as
+        many parameters.
+    activation : {"relu", "gelu", "gelu_tanh", "silu"}, optional
+        :math:`f`.
+    bias : bool, optional
+        Whether the three maps add a bias.
+
+    Raises
+    ------
+    ValueError
+        If ``activation`` is not known.
+
+    Notes
+    -----
+    Shazeer (2020), equations 5 and 6. Chapter 7, equation ``eq-swiglu``.
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str = "silu", *, bias: bool = False
+    ) -> None:
+        super().__init__()
+        check_kind("activation", activation, tuple(ACTIVATIONS))
+        self.activation = ACTIVATIONS[activation]
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.expand = nn.Linear(d_model, d_ff, bias=bias)
+        self.contract = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position of ``x``, ``(..., d_model)``, by itself; the shape stays."""
+        return self.contract(self.activation(self.gate(x)) * self.expand(x))
 
 
 class Layer(nn.Module):
@@ -112,7 +528,7 @@ class EncoderLayer(Layer):
         Raises
         ------
         ValueError, TypeError
-            As :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
+            As :class:`~glassbox.attention.multi_head.MultiHeadAttention`.
         """
         attend = self.self_attention
         x = self.add(x, self.attention_norm, lambda x: attend(x, mask=mask, around=around))
@@ -182,7 +598,7 @@ class DecoderLayer(Layer):
         ------
         ValueError
             If there is a memory but no cross-attention, or the other way round, or as in
-            :class:`~glassbox.multi_head_attention.MultiHeadAttention`.
+            :class:`~glassbox.attention.multi_head.MultiHeadAttention`.
         TypeError
             If a mask is not boolean or the bias not floating-point.
         """

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import torch
 
+from glassbox.looking.record import AttentionRecord, record
 from glassbox.modes import evaluating
-from glassbox.record import AttentionRecord, record
 from glassbox.translation.translator import Alternative, Translator
 from glassbox_book.viz import head_view, model_view
 from glassbox_book.viz.tokens import visible

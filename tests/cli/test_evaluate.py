@@ -7,7 +7,6 @@ import sys
 import pytest
 import torch
 
-from glassbox.character_model import CharacterModel
 from glassbox.data import FILES, tiny_shakespeare
 from glassbox.evaluation import (
     corpora,
@@ -20,6 +19,7 @@ from glassbox.evaluation import (
     spacy_bleu,
 )
 from glassbox.models import Llama, LlamaConfig
+from glassbox.models.character_model import CharacterModel
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 from tests.translation import toy

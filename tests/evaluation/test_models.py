@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from glassbox.character_model import CharacterModel
 from glassbox.evaluation import load_model, models
 from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
+from glassbox.models.character_model import CharacterModel
 from glassbox.translation import Translator
 from tests.translation import toy
 

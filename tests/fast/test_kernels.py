@@ -13,13 +13,10 @@ from glassbox import MultiHeadAttention
 from glassbox.around import Around
 from glassbox.cache import Cache
 from glassbox.config import StackConfig
-from glassbox.dropout import dropout
-from glassbox.feed_forward import gelu, gelu_tanh, silu
 from glassbox.kernels import KERNELS, formula
-from glassbox.linear import linear
-from glassbox.normalization import layer_norm, rms_norm
-from glassbox.stacks import Decoder
+from glassbox.layers import dropout, gelu, gelu_tanh, layer_norm, linear, rms_norm, silu
 from glassbox.training import cross_entropy
+from glassbox.transformer import Decoder
 
 SOME = torch.rand(2, 1, 5, 5, generator=torch.Generator().manual_seed(0)) < 0.6
 SOME[0, 0, 2], SOME[1, 0, 0] = False, False  # queries with nothing to attend to

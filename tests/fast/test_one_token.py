@@ -12,7 +12,7 @@ from glassbox.cache import Cache
 from glassbox.config import StackConfig
 from glassbox.kernels import KERNELS
 from glassbox.positional import RotaryPositions
-from glassbox.stacks import Decoder
+from glassbox.transformer import Decoder
 
 SMALL = StackConfig(d_model=16, n_heads=4, n_layers=3, d_ff=24, dropout=0.1)
 KINDS = {

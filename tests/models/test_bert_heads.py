@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from glassbox import padding_mask, record
-from glassbox.feed_forward import gelu
+from glassbox.layers import gelu
 from glassbox.models import (
     Bert,
     BertConfig,

@@ -185,7 +185,7 @@ Nobody (2017). Chapter 4, equation
 
 
 def test_a_docstring_becomes_a_list_of_fields():
-    assert to_rst(DOCSTRING.splitlines(), "glassbox.multi_head_attention") == [
+    assert to_rst(DOCSTRING.splitlines(), "glassbox.attention.multi_head") == [
         "Add.",
         "",
         "",
@@ -229,12 +229,12 @@ def test_a_chapter_that_is_written_is_linked_and_any_other_is_not():
 def test_a_name_means_what_it_means_where_it_is_written():
     from torch import Tensor
 
+    from glassbox.looking import record
     from glassbox.positional import RotaryPositions, rotate
-    from glassbox.record import record
 
     assert look_up("Tensor", "glassbox.attention") is Tensor
     assert look_up("rotate", "glassbox.positional.rotary") is rotate
-    assert look_up("glassbox.record.record", "glassbox.attention") is record
+    assert look_up("glassbox.looking.record.record", "glassbox.attention") is record
     assert look_up("RotaryPositions", "glassbox.attention") is RotaryPositions
     assert look_up("nosuchthing", "glassbox.attention") is NOTHING
     assert look_up("glassbox.nosuchthing", "") is NOTHING
@@ -243,7 +243,7 @@ def test_a_name_means_what_it_means_where_it_is_written():
 
 
 def test_the_shortest_path_is_that_of_a_package_that_offers_the_name():
-    assert home("glassbox.attention", "scaled_dot_product_attention") == "glassbox"
+    assert home("glassbox.attention.multi_head", "MultiHeadAttention") == "glassbox"
     assert home("glassbox.positional.rotary", "rotate") == "glassbox.positional"
-    assert home("glassbox.attention", "additive_scores") == "glassbox.attention"
-    assert home("glassbox.record", "record") == "glassbox"
+    assert home("glassbox.attention.additive", "additive_scores") == "glassbox.attention"
+    assert home("glassbox.looking.record", "record") == "glassbox"

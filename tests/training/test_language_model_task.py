@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassbox.character_model import CharacterModel
 from glassbox.evaluation import evaluate_language_model
+from glassbox.models.character_model import CharacterModel
 from glassbox.training import LanguageModelTask, LanguageModelTaskConfig, Processes
 from glassbox.training.tasks import language_model
 from glassbox.training.tasks.language_model import Architecture

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from glassbox.attention import masked_softmax, scaled_dot_product_attention
-from glassbox.multi_head_attention import MultiHeadAttention
+from glassbox.attention.multi_head import MultiHeadAttention
 from glassbox_book.viz import Source
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from glassbox.multi_head_attention import MultiHeadAttention
-from glassbox.record import record
+from glassbox.attention.multi_head import MultiHeadAttention
+from glassbox.looking.record import record
 from glassbox_book.viz import compare_heads, head_view, model_view, neuron_view
 from glassbox_book.viz.maps import gather
 from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, records

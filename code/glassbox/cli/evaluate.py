@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from glassbox.character_model import CharacterModel
     from glassbox.evaluation.corpora import ParallelTest
+    from glassbox.models.character_model import CharacterModel
     from glassbox.translation import Translator
 
 #: The measures of published runs on Multi30k, and what their columns are headed.
@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise FileNotFoundError(
             f"no folder {str(arguments.json.parent)!r} to write {arguments.json.name} in: make it"
         )
-    from glassbox.character_model import CharacterModel
     from glassbox.cli.device import find_device
     from glassbox.cli.translate import write_page
     from glassbox.evaluation import load_model
+    from glassbox.models.character_model import CharacterModel
 
     device = find_device(arguments.device)
     loaded = load_model(arguments.model)

@@ -4,7 +4,7 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-from glassbox.character_model import LANGUAGE_MODEL_FILE, CharacterModel
+from glassbox.models.character_model import LANGUAGE_MODEL_FILE, CharacterModel
 from glassbox.translation import Translator
 from glassbox.translation.tokenizer import TRANSLATOR_FILE
 

@@ -12,14 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules import module as every_module
 
+from glassbox.attention.multi_head import MultiHeadAttention
 from glassbox.cache import Cache, KeyValueCache
 from glassbox.checks import check_bias, check_mask, check_same_memory
-from glassbox.dropout import Dropout
-from glassbox.feed_forward import FeedForward, GatedFeedForward
 from glassbox.kernels import Answer, few_rows, kernel, observers
-from glassbox.layers import DecoderLayer
-from glassbox.multi_head_attention import MultiHeadAttention
-from glassbox.normalization import LayerNorm, RMSNorm
+from glassbox.layers import DecoderLayer, Dropout, FeedForward, GatedFeedForward, LayerNorm, RMSNorm
 from glassbox.positional import Rotation, rotate
 
 #: The modules whose forward pass is written out here.

@@ -6,6 +6,7 @@ from glassbox.models.bert_heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from glassbox.models.character_model import CharacterModel
 from glassbox.models.gpt2 import GPT2, GPT2Config
 from glassbox.models.llama import Llama, LlamaConfig
 from glassbox.models.marian import Marian, MarianConfig
@@ -20,6 +21,7 @@ __all__ = [
     "BertForMaskedLM",
     "BertForSequenceClassification",
     "BertForTokenClassification",
+    "CharacterModel",
     "GPT2Config",
     "Llama",
     "LlamaConfig",

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import Activation, StackConfig
-from glassbox.dropout import Dropout
-from glassbox.normalization import LayerNorm
+from glassbox.layers import Dropout, LayerNorm
 from glassbox.pretrained import (
     Pretrained,
     check_entries,

@@ -9,10 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.dropout import Dropout
-from glassbox.feed_forward import ACTIVATIONS
+from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
 from glassbox.models.bert import Bert, BertConfig, begin, name_labels, todays_name
-from glassbox.normalization import LayerNorm
 from glassbox.pretrained import (
     Pretrained,
     check_plausible,

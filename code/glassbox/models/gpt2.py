@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from glassbox.config import Activation
-from glassbox.dropout import Dropout
+from glassbox.layers import Dropout
 from glassbox.models.language_model import INITIAL_STD, LanguageModel, LanguageModelConfig
 from glassbox.positional import LearnedPositions
 from glassbox.pretrained import (

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from glassbox.cache import Cache
 from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import StackConfig
-from glassbox.dropout import Dropout
-from glassbox.linear import Linear
+from glassbox.layers import Dropout, Linear
 from glassbox.positional import Positions
 from glassbox.pretrained import (
     Pretrained,
@@ -19,8 +18,7 @@ from glassbox.pretrained import (
     check_representable,
     read_number,
 )
-from glassbox.stacks import Decoder
-from glassbox.transformer import count_tokens
+from glassbox.transformer import Decoder, count_tokens
 
 #: Standard deviation of the weights before training, in GPT-2 and LLaMA alike.
 INITIAL_STD = 0.02

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import torch
 from torch import nn
 
-from glassbox.character_model import KINDS, CharacterModel
 from glassbox.checks import check_kind
 from glassbox.data import split_text, tiny_shakespeare
+from glassbox.models.character_model import KINDS, CharacterModel
 from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from glassbox.feed_forward import gelu, gelu_tanh
-from glassbox.normalization import layer_norm as reference_norm
+from glassbox.layers import gelu, gelu_tanh
+from glassbox.layers import layer_norm as reference_norm
 from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
 
 

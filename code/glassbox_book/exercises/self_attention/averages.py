@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from glassbox.self_attention import simple_self_attention
+from glassbox.attention.self_attention import simple_self_attention
 from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
 
 

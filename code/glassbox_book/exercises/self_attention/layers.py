@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from glassbox.self_attention import simple_self_attention
+from glassbox.attention.self_attention import simple_self_attention
 from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
 
 _RULES: dict[str, Callable[[Tensor], Tensor]] = {

@@ -1,0 +1,194 @@
+"""Several attentions side by side (chapter 5)."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassbox.around import NOTHING, Around
+from glassbox.attention.scaled_dot_product import scaled_dot_product_attention
+from glassbox.checks import (
+    check_heads,
+    check_same_memory,
+    check_scale,
+    check_sequences,
+)
+from glassbox.kernels import formula, observers
+from glassbox.masks import allowed_past
+from glassbox.positional import rotate
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Several attentions side by side, each with projections of its own.
+
+    .. math:: \begin{aligned} \operatorname{MultiHead}(Q, K, V)
+              &= \operatorname{Concat}(\text{head}_1, \ldots, \text{head}_h) W^O \\
+              \text{head}_i &= \operatorname{Attention}(QW_i^Q, KW_i^K, VW_i^V) \end{aligned}
+
+    The heads' projections are stacked into one matrix each for queries, keys and values, so
+    that ``d_model`` is divided among the heads and their number does not change the number of
+    parameters. With fewer heads of keys and values, groups of query heads share them:
+    grouped-query attention, and with a single one multi-query attention.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of inputs and outputs.
+    n_heads : int
+        Number of heads; must divide ``d_model``. Each head is ``d_k = d_model // n_heads`` wide.
+    n_kv_heads : int, optional
+        Heads of keys and values; must divide ``n_heads``. As many as ``n_heads`` if left out.
+    d_k : int, optional
+        Width of a head, where it is not ``d_model // n_heads``.
+    bias : bool, optional
+        Whether the four projections add a bias. The paper's equation has none, BERT has.
+    scale : float, optional
+        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`.
+
+    Raises
+    ------
+    ValueError
+        If ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or
+        a number is not more than 0.
+    TypeError
+        If a size is not a whole number.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.2.2; Shazeer (2019) and Ainslie et al. (2023) on shared keys
+    and values. Chapter 5.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        n_kv_heads: int | None = None,
+        d_k: int | None = None,
+        bias: bool = True,
+        scale: float | None = None,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads, n_kv_heads, d_k)
+        check_scale(scale)
+        self.d_k = d_k = d_model // n_heads if d_k is None else d_k
+        self.n_heads = n_heads
+        self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        self.scale = scale
+        self.query = nn.Linear(d_model, n_heads * d_k, bias=bias)
+        self.key = nn.Linear(d_model, self.n_kv_heads * d_k, bias=bias)
+        self.value = nn.Linear(d_model, self.n_kv_heads * d_k, bias=bias)
+        self.output = nn.Linear(n_heads * d_k, d_model, bias=bias)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch q_len d_model"],
+        key: Float[Tensor, "batch k_len d_model"] | None = None,
+        value: Float[Tensor, "batch k_len d_model"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        causal: bool = False,
+        around: Around = NOTHING,
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """Attend from ``query`` to ``key`` and ``value``; to itself if these are left out.
+
+        Parameters
+        ----------
+        query : Tensor
+            ``(batch, q_len, d_model)``.
+        key, value : Tensor, optional
+            ``(batch, k_len, d_model)``; ``key`` is ``query`` and ``value`` is ``key`` if left out.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
+            Two axes are taken for ``(q_len, k_len)``: where texts differ, give all four.
+        causal : bool, optional
+            Whether :func:`~glassbox.masks.causal_mask` holds as well: no query attends to what
+            comes after it.
+        around : Around, optional
+            What else counts: positions, and earlier steps.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, q_len, d_model)``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes, dtypes or devices do not fit together, or the cache is full.
+        TypeError
+            If the inputs are not floating-point tensors or the mask is not boolean.
+        """
+        check_sequences(self.query.weight, query, key, value)
+        query, key, value = self.project(query, key, value, around)
+        context = self.attend(query, key, value, mask, causal, around)
+        return self.output(context.transpose(1, 2).flatten(2))  # side by side again
+
+    def project(
+        self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values of every head.
+
+        Parameters
+        ----------
+        query, key, value, around
+            As for :meth:`forward`.
+
+        Returns
+        -------
+        query, key, value : Tensor
+            ``(batch, n_heads, q_len, d_k)``, and twice ``(batch, n_kv_heads, k_len, d_k)``: turned
+            by their positions, and with those of earlier steps.
+        """
+        memory, cache, rotation = key, around.cache, around.rotation
+        key = query if key is None else key
+        value = key if value is None else value
+        query = self.query(query).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
+        if memory is not None and cache is not None and cache.length:
+            key, value = cache.key, cache.value  # the memory stays the same in all steps
+            check_same_memory(memory, key)
+        else:
+            key = self.key(key).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
+            value = self.value(value).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
+            if rotation is not None:
+                key = rotate(key, rotation)
+            if cache is not None:
+                key, value = cache.append(key, value)
+        if rotation is not None:
+            query = rotate(query, rotation)
+        return query, key, value
+
+    @formula
+    def attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        around: Around = NOTHING,
+    ) -> Tensor:
+        """Let every head attend, as in chapter 4.
+
+        Parameters
+        ----------
+        query, key, value : Tensor
+            From :meth:`project`.
+        mask, causal, around
+            As for :meth:`forward`.
+
+        Returns
+        -------
+        Tensor
+            The context, ``(batch, n_heads, q_len, d_k)``.
+        """
+        # One head of keys and values for each query head. (A copy: a cache moves its own about.)
+        key, value = (x.repeat_interleave(self.n_heads // self.n_kv_heads, 1) for x in (key, value))
+        if causal:
+            mask = allowed_past(mask, query.size(2), key.size(2), query.device)
+        context, weights = scaled_dot_product_attention(
+            query, key, value, mask, bias=around.bias, scale=self.scale
+        )
+        seen = {"query": query, "key": key, "value": value, "weights": weights, "context": context}
+        for look in observers.get():
+            look(self, **seen, bias=around.bias, scale=self.scale, mask=mask)
+        return context

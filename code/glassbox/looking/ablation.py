@@ -1,0 +1,97 @@
+"""Switch heads off, to measure what they are good for (chapter 5)."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassbox.attention.multi_head import MultiHeadAttention
+
+
+@contextmanager
+def without_heads(
+    model: nn.Module,
+    heads: Iterable[tuple[int | str, int]],
+) -> Iterator[None]:
+    r"""Switch some heads of ``model`` off inside the ``with`` block.
+
+    What a head contributes to the output is :math:`C_i W_i^O`, its context times its own rows of
+    the output matrix. Here :math:`C_i` is replaced by zeros, which is the same as zeros in those
+    rows. No parameter changes, and the bias of the output stays.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A model, layer or attention of this package.
+    heads : iterable of (int or str, int)
+        Pairs of an attention and one of its heads, counted from 0. The attention is a number, in
+        the order in which :func:`glassbox.record` lists those of an encoder, or its name there.
+
+    Yields
+    ------
+    None
+        The heads are on again after the block.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such attention, or the attention no such head.
+
+    Notes
+    -----
+    Michel, Levy and Neubig (2019). Chapter 5, equation ``eq-head-sum``.
+
+    Examples
+    --------
+    >>> with without_heads(model, [(0, 2), (5, 11)]):
+    ...     hidden = model(token_ids)
+    """
+    attentions = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, MultiHeadAttention)
+    }
+    switched_off: dict[str, set[int]] = {}
+    for which, head in heads:
+        name = _name(which, attentions)
+        _check_head(which, head, attentions[name].n_heads)
+        switched_off.setdefault(name, set()).add(head)
+    hooks = []
+    for name, off in switched_off.items():
+        attention = attentions[name]
+        silence = _silence(sorted(off), attention.n_heads)
+        hooks.append(attention.output.register_forward_pre_hook(silence))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _name(which: int | str, attentions: dict[str, MultiHeadAttention]) -> str:
+    names = list(attentions)
+    if isinstance(which, int) and 0 <= which < len(names):
+        return names[which]
+    if which in attentions:
+        return str(which)
+    raise ValueError(f"there is no attention {which!r}; there are {len(names)}: {names}")
+
+
+def _check_head(which: int | str, head: int, n_heads: int) -> None:
+    if not 0 <= head < n_heads:
+        raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")
+
+
+def _silence(off: list[int], n_heads: int) -> Any:
+    keep = torch.ones(n_heads, 1, dtype=torch.bool)
+    keep[off] = False
+
+    def hook(_output: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+        (merged,) = inputs  # (batch, q_len, heads * d_k)
+        heads = merged.unflatten(-1, (n_heads, -1))
+        # Chosen, not multiplied: what is switched off may hold anything.
+        return heads.where(keep.to(heads.device), 0.0).flatten(-2)
+
+    return hook

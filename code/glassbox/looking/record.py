@@ -1,0 +1,181 @@
+"""Look inside any model: the tensors of one forward pass, by name (chapter 4)."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook
+
+from glassbox.attention import dot_product_scores
+from glassbox.attention.multi_head import MultiHeadAttention
+from glassbox.kernels import observers
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """What one attention computed, in the order it computed it.
+
+    Attributes
+    ----------
+    query, key : Tensor
+        ``(batch, heads, q_len, d_k)`` and ``(batch, heads, k_len, d_k)``, after the projections.
+    value : Tensor
+        ``(batch, heads, k_len, d_v)``.
+    scores : Tensor
+        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask; after it they
+        are ``scores.masked_fill(~mask, -math.inf)``.
+    weights : Tensor
+        ``(batch, heads, q_len, k_len)``, after mask and softmax.
+    context : Tensor
+        ``(batch, heads, q_len, d_v)``, before the heads are merged.
+    bias : Tensor or None
+        What was added to the scores.
+    scale : float or None
+        What they were multiplied by, if not one over the root of ``d_k``.
+    mask : Tensor or None
+        Which key each query was allowed to attend to, causality included; broadcasts to the
+        scores.
+    """
+
+    query: Float[Tensor, "batch heads q_len d_k"]
+    key: Float[Tensor, "batch heads k_len d_k"]
+    value: Float[Tensor, "batch heads k_len d_v"]
+    weights: Float[Tensor, "batch heads q_len k_len"]
+    context: Float[Tensor, "batch heads q_len d_v"]
+    bias: Float[Tensor, "..."] | None = None
+    scale: float | None = None
+    mask: Bool[Tensor, "..."] | None = None
+
+    @property
+    def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
+        """``(batch, heads, q_len, k_len)``, before mask and softmax."""
+        # The same function of the same tensors as in the forward pass, so the same numbers.
+        scores = dot_product_scores(self.query, self.key, self.scale)
+        return scores if self.bias is None else scores + self.bias.to(scores.dtype)
+
+
+class _Outputs(dict[str, Tensor]):
+    """Outputs by the names of their modules; a wrong name is answered with those like it."""
+
+    def __missing__(self, name: str) -> Tensor:
+        known = ", ".join(get_close_matches(str(name), self, n=5))
+        known = known or f"{len(self)} outputs, whose names are list(tape.outputs)"
+        if not self:
+            known = "none; run the model inside the with block"
+        raise KeyError(f"no module called {name!r} was recorded. Recorded: {known}")
+
+
+class Tape(Mapping[str, AttentionRecord]):
+    """The recorded attentions by the names of their modules, in the order they ran.
+
+    ``tape["encoder.layers.0.self_attention"].weights[0, h]`` is the map of head ``h``;
+    ``list(tape.values())`` are all attentions from first to last. A module that ran more than
+    once stands with its last run here, and with all its runs in ``tape.runs[name]``.
+
+    Attributes
+    ----------
+    runs : dict of str to list of AttentionRecord
+        Every run of every attention.
+    outputs : dict of str to Tensor
+        The last output of every submodule that returned a tensor, by the submodule's name; the
+        model itself has the empty name. What is not a module has no output here: the activation
+        in a feed-forward network, the sum of a residual connection.
+
+    Notes
+    -----
+    Chapter 4.
+    """
+
+    def __init__(self) -> None:
+        self.runs: dict[str, list[AttentionRecord]] = {}
+        self.outputs: dict[str, Tensor] = _Outputs()
+
+    def __getitem__(self, name: str) -> AttentionRecord:
+        if name not in self.runs:
+            known = ", ".join(self.runs) or "none; run the model inside the with block"
+            raise KeyError(f"no attention called {name!r} was recorded. Recorded: {known}")
+        return self.runs[name][-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        return f"Tape({', '.join(self.runs)})"
+
+
+@contextmanager
+def record(model: nn.Module) -> Iterator[Tape]:
+    """Record what every attention of ``model`` computes inside the ``with`` block.
+
+    Nothing about the model changes: nothing is stored on its modules, its outputs stay the same
+    (to rounding: without a recording they come from PyTorch's fused kernel), and tensors keep
+    their gradients. Recordings may be nested, also of a model and a part of it, and what other
+    threads compute meanwhile is not recorded. A compiled model runs uncompiled while recorded.
+
+    Parameters
+    ----------
+    model : nn.Module
+        A model, layer or attention of this package.
+
+    Yields
+    ------
+    Tape
+        Filled as the model runs.
+
+    Raises
+    ------
+    ValueError
+        If ``model`` has no :class:`~glassbox.attention.multi_head.MultiHeadAttention` inside.
+
+    Notes
+    -----
+    Chapter 4.
+
+    Examples
+    --------
+    >>> with record(model) as tape:
+    ...     hidden = model(token_ids)
+    >>> tape["encoder.layers.0.self_attention"].weights.shape
+    torch.Size([1, 12, 7, 7])
+    """
+    model = getattr(model, "_orig_mod", model)  # torch.compile wraps; names are those inside
+    names = {module: name for name, module in model.named_modules()}
+    if not any(isinstance(module, MultiHeadAttention) for module in names):
+        raise ValueError(
+            f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
+            "The reference library's models return their maps with output_attentions=True"
+        )
+    tape = Tape()
+
+    def look(module: nn.Module, **seen: Any) -> None:
+        if module in names:
+            tape.runs.setdefault(names[module], []).append(AttentionRecord(**seen))
+
+    def keep_output(module: nn.Module, _inputs: Any, output: Any) -> None:
+        if module in names and look in observers.get() and isinstance(output, Tensor):
+            tape.outputs[names[module]] = output
+
+    token = observers.set((*observers.get(), look))
+    # One hook for all modules that run. A hook on each would be copied along with the model.
+    hook = register_module_forward_hook(keep_output)
+    try:
+        with _uncompiled():
+            yield tape
+    finally:
+        hook.remove()
+        observers.reset(token)
+
+
+def _uncompiled() -> AbstractContextManager[Any]:
+    # Compiled code calls no hooks. Where nothing was compiled, the compiler need not be loaded.
+    compiler_loaded = "torch._dynamo" in sys.modules
+    return torch.compiler.set_stance("force_eager") if compiler_loaded else nullcontext()

@@ -1,0 +1,150 @@
+"""A language model whose tokens are characters, with its characters."""
+
+import copy
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from glassbox.generation import generate
+from glassbox.models.gpt2 import GPT2
+from glassbox.models.language_model import LanguageModel
+from glassbox.models.llama import Llama
+from glassbox.tokenization.files import find_folder, read_json, write_json
+
+LANGUAGE_MODEL_FILE = "language_model.json"
+#: The language models of this package, by what ``config.json`` calls their kind.
+KINDS: dict[str, type[GPT2] | type[Llama]] = {"gpt2": GPT2, "llama": Llama}
+
+
+class CharacterModel:
+    """A language model, and the character that each of its tokens is.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        The model.
+    characters : str
+        The character of each token id; each once.
+
+    Raises
+    ------
+    ValueError
+        If there is not one character for each token of the model.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+
+    def __init__(self, model: LanguageModel, characters: str) -> None:
+        size = model.config.vocab_size
+        if len({*characters}) != len(characters) or len(characters) != size:
+            raise ValueError(
+                f"{len(characters)} characters, {len({*characters})} different ones, for a model "
+                f"of {size} tokens; expected one for each"
+            )
+        self.model, self.characters = model, characters
+        self._ids = {character: number for number, character in enumerate(characters)}
+
+    @classmethod
+    def from_pretrained(cls, folder: str | os.PathLike[str]) -> "CharacterModel":
+        """Read what :meth:`save_pretrained` wrote: in eval mode, on the CPU, in float32.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or a file is missing.
+        ValueError
+            If a file is damaged, or does not go with the others.
+        """
+        path = find_folder(folder, LANGUAGE_MODEL_FILE)
+        try:
+            characters = read_json(path / LANGUAGE_MODEL_FILE)["characters"]
+            kind = KINDS[read_json(path / "config.json")["model_type"]]
+        except KeyError as error:
+            raise ValueError(
+                f"{path}: there is no {error}; expected 'characters' in {LANGUAGE_MODEL_FILE}, and "
+                f"as 'model_type' in config.json one of {sorted(KINDS)}"
+            ) from error
+        if not isinstance(characters, str):
+            raise ValueError(f"{path}: characters={characters!r:.60}; expected one string of all")
+        model = kind.from_pretrained(path).float()
+        try:
+            return cls(model, characters)
+        except ValueError as error:
+            raise ValueError(f"{path / LANGUAGE_MODEL_FILE}: {error}") from error
+
+    def save_pretrained(
+        self, folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
+    ) -> None:
+        """Write the model, in the reference library's layout, and its characters.
+
+        Parameters
+        ----------
+        folder : str or path
+            Made if it is missing.
+        dtype : torch.dtype, optional
+            What the weights are stored in; as they are if left out.
+        """
+        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
+        model.save_pretrained(folder)
+        write_json(Path(folder, LANGUAGE_MODEL_FILE), {"characters": self.characters})
+
+    def encode(self, text: str) -> Int[Tensor, " length"]:
+        """Return the token ids of ``text``, ``(length,)``.
+
+        Raises
+        ------
+        ValueError
+            If the model does not know a character.
+        """
+        if unknown := sorted({*text} - self._ids.keys()):
+            raise ValueError(
+                f"the text has {unknown[0]!r}, which is not among the {len(self.characters)} "
+                "characters that this model knows: is it a model of another text?"
+            )
+        return torch.tensor([self._ids[character] for character in text], dtype=torch.long)
+
+    def decode(self, token_ids: Iterable[int] | Tensor) -> str:
+        """Return the text of ``token_ids``, a tensor of one axis or other whole numbers."""
+        return "".join(self.characters[int(number)] for number in token_ids)
+
+    def write(self, beginning: str, length: int, **options: Any) -> str:
+        """Write on from a text, of which the model sees what fits into its context.
+
+        When the context is full, it goes on from the last half of it.
+
+        Parameters
+        ----------
+        beginning : str
+            At least one character.
+        length : int
+            Characters to write at most.
+        **options
+            As for :func:`glassbox.generation.generate`, such as ``sample=True``.
+
+        Returns
+        -------
+        str
+            ``beginning`` and what follows it.
+
+        Raises
+        ------
+        ValueError
+            If it is empty, or the model does not know a character.
+        """
+        if not beginning:
+            raise ValueError("beginning is empty: give at least one character, such as a new line")
+        context = self.model.config.max_len
+        written, end = self.encode(beginning), len(beginning) + length
+        while len(written) < end:
+            seen = written[-context:] if len(written) < context else written[-(context // 2) :]
+            room = min(context - len(seen), end - len(written))
+            (longer,) = generate(self.model, seen[None], max_new_tokens=room, **options)
+            written = torch.cat([written, longer[len(seen) :]])
+        return self.decode(written)

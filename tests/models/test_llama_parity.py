@@ -1,0 +1,255 @@
+"""LLaMA: ours against the reference library's, on random weights of many shapes."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from transformers import LlamaConfig as ReferenceConfig
+from transformers import LlamaForCausalLM
+
+from glassbox.models import Llama, LlamaConfig
+from glassbox.positional import RotaryPositions, RotaryScaling, interleaved_to_half
+from tests.references.language_models import (
+    PADDINGS,
+    assert_equal,
+    assert_files_go_both_ways,
+    assert_gradients_equal,
+    assert_loads_without_complaint,
+    close,
+    look_into_both,
+    randomize,
+    rounding_errors,
+    some_texts,
+)
+
+pytestmark = pytest.mark.slow
+
+SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 3,
+    "intermediate_size": 48,
+    "max_position_embeddings": 20,
+    "vocab_size": 97,
+}
+LLAMA3 = {
+    "rope_theta": 100.0,
+    "rope_type": "llama3",
+    "factor": 4.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
+LINEAR = {"rope_theta": 10_000.0, "rope_type": "linear", "factor": 2.5}
+SHAPES: dict[str, dict[str, Any]] = {
+    "two query heads for one of keys": {},
+    "one head in one layer": {
+        "num_attention_heads": 1,
+        "num_key_value_heads": 1,
+        "num_hidden_layers": 1,
+    },
+    "each its own keys": {"num_key_value_heads": 4},
+    "one head of keys for all": {"num_key_value_heads": 1},
+    "wide heads": {"head_dim": 14},
+    "narrow heads": {"head_dim": 2},
+    "biases": {"attention_bias": True, "mlp_bias": True},
+    "a tied output": {"tie_word_embeddings": True},
+    "GELU in the gate": {"hidden_act": "gelu"},
+    "large epsilon": {"rms_norm_eps": 1e-2},
+    "a larger base": {"rope_parameters": {"rope_theta": 500_000.0, "rope_type": "default"}},
+    "linear scaling": {"rope_parameters": LINEAR},
+    "scaling as in the third": {"rope_parameters": LLAMA3},
+}
+
+
+def configure(**sizes: Any) -> ReferenceConfig:
+    sizes["attn_implementation"] = "eager"  # the fused kernels keep no maps
+    return ReferenceConfig(**sizes)
+
+
+def make_reference(**sizes: Any) -> LlamaForCausalLM:
+    return randomize(LlamaForCausalLM(configure(**SMALL | sizes)))
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_logits_layers_and_maps_of_any_shape_equal_the_reference(shape):
+    reference = make_reference(**shape)
+    model = Llama.from_pretrained(reference)
+    assert not model.training
+    assert_equal(model, reference, *some_texts(97, 11, "left padding"))
+
+
+@pytest.mark.parametrize("padding", PADDINGS)
+def test_whatever_is_padded_they_are_equal(padding):
+    reference = make_reference()
+    assert_equal(Llama.from_pretrained(reference), reference, *some_texts(97, 11, padding))
+
+
+@pytest.mark.parametrize("length", [1, 20], ids=["one token", "all positions"])
+def test_texts_of_every_allowed_length_equal_the_reference(length):
+    reference = make_reference()
+    assert_equal(Llama.from_pretrained(reference), reference, *some_texts(97, length))
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_gradient_of_every_parameter_equals_the_reference_s(shape):
+    reference = make_reference(**shape)
+    inputs = some_texts(97, 11, "left padding")
+    assert_gradients_equal(Llama.from_pretrained(reference), reference, *inputs)
+
+
+@pytest.mark.parametrize("rope", [LINEAR, LLAMA3], ids=["linear", "as in the third"])
+def test_without_its_scaling_it_would_be_another_model(rope):
+    reference = make_reference(rope_parameters=rope)
+    model = Llama.from_pretrained(reference)
+    model.positions.scaling = None  # type: ignore[assignment]
+    ours, theirs = look_into_both(model, reference, *some_texts(97, 11))["logits"]
+    assert (ours - theirs).abs().max() > 0.1
+
+
+def in_double_precision(reference: LlamaForCausalLM) -> LlamaForCausalLM:
+    """Compute norms and softmax in float64 too; the reference's own round to float32 in between."""
+    reference = copy.deepcopy(reference).double()
+    reference.set_attn_implementation("sdpa")
+    for name, module in list(reference.named_modules()):
+        if name.endswith("norm"):
+            norm = nn.RMSNorm(module.weight.shape, module.variance_epsilon, dtype=torch.float64)
+            norm.weight = module.weight
+            reference.set_submodule(name, norm)
+    return reference
+
+
+def test_in_double_precision_logits_and_gradients_are_equal_to_ten_digits():
+    reference = in_double_precision(make_reference(rope_parameters=LLAMA3))
+    model = Llama.from_pretrained(reference)
+    inputs = some_texts(97, 11, "right padding")
+    assert_gradients_equal(model, reference, *inputs, tolerance=1e-10)
+    with torch.no_grad():
+        ids, real = inputs
+        expected = reference(ids, attention_mask=real.long()).logits
+        close(model(ids)[real], expected[real], 1e-10, "logits")
+
+
+def test_in_bfloat16_ours_is_as_near_to_the_exact_result_as_the_reference(tmp_path):
+    make_reference(rope_parameters=LLAMA3).bfloat16().save_pretrained(tmp_path)
+    reference = LlamaForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
+    model, inputs = Llama.from_pretrained(tmp_path), some_texts(97, 11, "right padding")
+    assert {x.dtype for x in model.parameters()} == {torch.bfloat16}
+    ours, theirs = rounding_errors(model, reference, in_double_precision(reference), *inputs)
+    assert 0 < ours <= 1.1 * theirs
+
+
+def test_two_layers_of_llama_3_2_1b_at_their_published_width_equal_the_reference():
+    config = LlamaConfig.llama3_2_1b(n_layers=2, vocab_size=1000, bos_id=1, eos_id=2)
+    reference = LlamaForCausalLM(configure(**config.to_reference()))
+    randomize(reference, std=0.02)
+    model = Llama.from_pretrained(reference)
+    assert model.config == config
+    assert_equal(model, reference, *some_texts(1000, 12, "left padding"))
+
+
+def test_far_along_the_published_context_the_turns_are_the_reference_s():
+    sizes: dict[str, Any] = {
+        "d_model": 256,
+        "n_heads": 4,
+        "n_kv_heads": 2,
+        "n_layers": 1,
+        "d_ff": 16,
+    }
+    ids = {"vocab_size": 100, "bos_id": 1, "eos_id": 2}
+    config = LlamaConfig.llama3_2_1b(**sizes, **ids)  # heads of the published width
+    reference = randomize(LlamaForCausalLM(configure(**config.to_reference())), std=0.1)
+    model, tokens = Llama.from_pretrained(reference), torch.randint(100, (1, 9))
+    far = torch.tensor([[0, 1, 4095, 4096, 8191, 8192, 50_000, 131_070, 131_071]])
+    all_of_one_text = torch.ones_like(tokens)
+    with torch.no_grad():
+        expected = reference(tokens, attention_mask=all_of_one_text, position_ids=far).logits
+        close(model(tokens, positions=far), expected, 1e-5, "logits")
+
+
+@pytest.mark.parametrize("shape", ["a tied output", "wide heads", "biases", "linear scaling"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_files_go_both_ways(shape, dtype, tmp_path):
+    assert_files_go_both_ways(Llama, make_reference(**SHAPES[shape]).to(dtype), tmp_path)
+
+
+@pytest.mark.parametrize("tied", [True, False], ids=["tied", "an output of its own"])
+@pytest.mark.parametrize(
+    "scaling", [None, RotaryScaling(2.0), RotaryScaling(8.0, 6, 0.5, 3.0)], ids=str
+)
+def test_the_reference_loads_what_we_save_without_complaint(tied, scaling, tmp_path):
+    sizes: dict[str, Any] = {
+        "d_model": 24,
+        "n_heads": 6,
+        "n_kv_heads": 3,
+        "n_layers": 2,
+        "d_ff": 40,
+        "d_k": 8,
+    }
+    config = LlamaConfig(
+        **sizes,
+        vocab_size=50,
+        max_len=9,
+        tie_embeddings=tied,
+        eos_id=(2, 3),
+        pad_id=0,
+        rotary_base=77.0,
+        rotary_scaling=scaling,
+    )
+    assert_loads_without_complaint(randomize(Llama(config)), tmp_path)
+    assert ("lm_head.weight" in load_file(tmp_path / "model.safetensors")) != tied
+    assert Llama.from_pretrained(tmp_path).config == config
+
+
+def test_what_was_loaded_from_a_folder_in_pieces_equals_the_reference(tmp_path):
+    reference = make_reference()
+    reference.save_pretrained(tmp_path, max_shard_size="20KB")
+    assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
+    assert_equal(Llama.from_pretrained(tmp_path), reference, *some_texts(97, 11))
+
+
+def test_a_tied_llama_without_a_head_gets_that_of_its_embedding():
+    reference = make_reference(tie_word_embeddings=True)
+    assert_equal(Llama.from_pretrained(reference.model), reference, *some_texts(97, 11))
+
+
+def test_the_reference_computes_an_interleaved_model_from_permuted_weights(tmp_path):
+    """Weights trained with pairs side by side, as in Meta's own files, and what we save of them."""
+    sizes: dict[str, Any] = {"d_model": 32, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2}
+    config = LlamaConfig(**sizes, d_ff=48, vocab_size=97, bias=True)
+    trained = randomize(Llama(config))
+    trained.positions = RotaryPositions(8, interleaved=True)
+    inputs = some_texts(97, 11)
+    expected = trained(*inputs[:1])
+    weights = dict(trained.state_dict())
+    for name, x in weights.items():
+        for part, n_heads in (("query", 4), ("key", 2)):
+            if f"attention.{part}." in name:
+                weights[name] = interleaved_to_half(x, dim=0, n_heads=n_heads)
+    Llama.from_weights(config, weights).save_pretrained(tmp_path)
+    reference = LlamaForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
+    close(reference(inputs[0]).logits, expected, 1e-5, "logits")
+    assert (Llama.from_weights(config, trained.state_dict())(inputs[0]) - expected).abs().max() > 1
+
+
+@pytest.mark.parametrize("rope", [None, LINEAR, LLAMA3], ids=["default", "linear", "llama3"])
+def test_configurations_of_earlier_releases_are_read_as_the_reference_reads_them(rope, tmp_path):
+    """They keep the base beside the scaling, whose kind was once called type."""
+    scaling = None if rope is None else {"type": rope["rope_type"], **rope}
+    for name in ("rope_theta", "rope_type"):
+        if scaling is not None:
+            del scaling[name]
+    reference = make_reference()
+    reference.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for name in ("rope_parameters", "head_dim", "mlp_bias", "attention_bias"):
+        del config[name]
+    config |= {"rope_theta": 50.0, "rope_scaling": scaling}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    reference = LlamaForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
+    assert_equal(Llama.from_pretrained(tmp_path), reference, *some_texts(97, 11))
