@@ -4,7 +4,7 @@ The modules follow the chapters of the book, and imports only ever point up this
 
 - helpers: checks, files, modes, data, results
 - tokens: tokenization
-- what surrounds attention: masks, kernels, positional, cache, around
+- what surrounds attention: masks, cache, around, kernels, linear, positional
 - attention: attention, looking
 - the Transformer: config, layers, weights, pretrained, transformer
 - writing, and published models: generation, translation, models
@@ -29,7 +29,7 @@ from glassbox.looking import record
 from glassbox.masks import causal_mask, padding_mask
 from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
 
-for _kernel in ("cross_entropy", "one_token"):  # which register themselves
+for _kernel in ("cross_entropy",):  # which register themselves
     import_module(f"{__name__}.fast.{_kernel}")
 
 __version__ = "0.1.0"

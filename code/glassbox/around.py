@@ -6,7 +6,24 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassbox.cache import KeyValueCache
-from glassbox.positional import Rotation
+
+
+class Rotation(NamedTuple):
+    """By how much each component of a query or key is turned, at each position.
+
+    Parameters
+    ----------
+    cos : Tensor
+        ``(..., length, d_k)``, float32: the cosine of the pair's angle, for both of the pair.
+    sin : Tensor
+        ``(..., length, d_k)``: minus the sine for the first of the pair, the sine for the second.
+    interleaved : bool
+        Whether the two of a pair stand side by side (the paper) or half a width apart (LLaMA).
+    """
+
+    cos: Tensor
+    sin: Tensor
+    interleaved: bool
 
 
 class Around(NamedTuple):

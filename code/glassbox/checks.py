@@ -356,17 +356,28 @@ def check_heads(
         )
 
 
-def check_token_ids(what: str, ids: Tensor, vocab_size: int, device: torch.device) -> None:
-    """Refuse token ids that are not integers, have no batch axis, or are not in the vocabulary.
+def check_token_ids(what: str, ids: Any, vocab_size: int, device: torch.device) -> None:
+    """Refuse token ids that are not integers ``(batch, length)``, or not in the vocabulary.
 
     Raises
     ------
-    TypeError
-        If ``ids`` is not a tensor of integers.
-    ValueError
-        If its shape is not ``(batch, length)``, it holds no token, it is on another device, or an
-        id is not in the vocabulary.
+    TypeError, ValueError
+        If they are not, or there is none, or they are on another device than the model.
     """
+    fit = isinstance(ids, Tensor) and ids.dim() == 2 and ids.dtype == torch.int64
+    if not fit or 0 in ids.shape or ids.device != device:
+        _check_ids(what, ids, device)
+    if torch.compiler.is_compiling() or ids.is_meta:
+        return  # no values to look at, only shapes
+    low, high = (int(end) for end in ids.aminmax())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
+            "Was the text tokenized for another model?"
+        )
+
+
+def _check_ids(what: str, ids: Tensor, device: torch.device) -> None:
     if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
         given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
         raise TypeError(f"{what} is {given}; expected a tensor of integers, torch.int64")
@@ -379,28 +390,45 @@ def check_token_ids(what: str, ids: Tensor, vocab_size: int, device: torch.devic
             f"{what} is on {ids.device}, the model is on {device}: move it there with "
             f".to('{device}')"
         )
-    if torch.compiler.is_compiling() or ids.is_meta:
-        return  # no values to look at, only shapes
-    low, high = (int(end) for end in ids.aminmax())
-    if low < 0 or high >= vocab_size:
-        raise ValueError(
-            f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
-            "Was the text tokenized for another model?"
-        )
 
 
-def check_length(length: int, max_len: int) -> None:
-    """Refuse a text that is longer than a model has positions for.
+def too_long(length: int, max_len: int) -> ValueError:
+    """Return what to raise where a text is longer than a model has positions for.
+
+    Parameters
+    ----------
+    length : int
+        How many tokens the text has.
+    max_len : int
+        How many positions there are.
+
+    Returns
+    -------
+    ValueError
+        Which names both.
+    """
+    return ValueError(
+        f"the text has {length} tokens, but this model has positions for {max_len} only: "
+        "shorten the text or split it"
+    )
+
+
+def give_either(one: str, other: str) -> ValueError:
+    """Return what to raise where neither of two arguments is given, or both are."""
+    return ValueError(f"give either {one} or {other}, and not both")
+
+
+def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
+    """Refuse numbers of which there is not one for each token.
 
     Raises
     ------
     ValueError
-        If ``length`` is more than ``max_len``, naming both.
+        If their shape is not ``shape``, naming both.
     """
-    if length > max_len:
+    if given.shape != shape:
         raise ValueError(
-            f"the text has {length} tokens, but this model has positions for {max_len} only: "
-            "shorten the text or split it"
+            f"{what} has shape {tuple(given.shape)}; expected that of the tokens, {tuple(shape)}"
         )
 
 
@@ -449,3 +477,121 @@ def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None
             f"the new {what} have shape {tuple(new.shape)}, those in the cache continue with "
             f"{expected}: a cache belongs to one model and one batch"
         )
+
+
+def check_memory(memory: Tensor | None) -> None:
+    """Refuse that a layer with cross-attention has no memory, and that one without has one.
+
+    Raises
+    ------
+    ValueError
+        In either case.
+    """
+    if memory is None:
+        raise ValueError("this layer has cross-attention: it needs a memory, the encoder's output")
+    raise ValueError(
+        f"memory has shape {tuple(memory.shape)}, but this layer has no cross-attention: "
+        "make it with cross_attention=True, or leave the memory out"
+    )
+
+
+def check_positions(positions: Tensor, name: str = "positions") -> None:
+    """Refuse positions that are not integers of shape ``(length,)`` or ``(batch, length)``.
+
+    Raises
+    ------
+    TypeError
+        If ``positions`` is not a tensor of integers.
+    ValueError
+        If it has another number of axes.
+    """
+    if not isinstance(positions, Tensor) or positions.dtype not in (torch.int64, torch.int32):
+        given = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
+        raise TypeError(
+            f"{name} is {given}; expected a tensor of integers, such as torch.arange(length)"
+        )
+    if positions.dim() not in (1, 2):
+        raise ValueError(
+            f"{name} has shape {tuple(positions.shape)}; expected (length,) or (batch, length)"
+        )
+
+
+def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
+    """Refuse positions that are not those of the embeddings ``x``, and another width than ours.
+
+    Raises
+    ------
+    TypeError
+        If ``positions`` is not a tensor of integers.
+    ValueError
+        If shapes or devices do not fit together.
+    """
+    check_positions(positions)
+    if x.dim() != 3 or positions.shape not in (x.shape[1:2], x.shape[:2], (1, x.size(1))):
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}, positions {tuple(positions.shape)}; expected "
+            "(batch, length, d_model), and (length,) or (batch, length)"
+        )
+    if d_model not in (None, x.size(-1)):
+        raise ValueError(
+            f"x has shape {tuple(x.shape)}; expected (batch, length, {d_model}): {d_model} is the "
+            "d_model of these positions"
+        )
+    if positions.device != x.device:
+        raise ValueError(
+            f"positions are on {positions.device}, x is on {x.device}: "
+            f"move them there with .to('{x.device}')"
+        )
+
+
+def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
+    """Refuse positions of queries and keys that do not belong together.
+
+    Raises
+    ------
+    TypeError
+        If one is not a tensor of integers.
+    ValueError
+        If they are those of different batches, or on different devices.
+    """
+    check_positions(q_positions, "q_positions")
+    check_positions(k_positions, "k_positions")
+    batches = {positions.shape[:-1] for positions in (q_positions, k_positions)} - {()}
+    if len(batches) > 1:
+        raise ValueError(
+            f"q_positions has shape {tuple(q_positions.shape)}, k_positions "
+            f"{tuple(k_positions.shape)}; expected (q_len,) and (k_len,), with the same batch "
+            "in front if there is one"
+        )
+    if q_positions.device != k_positions.device:
+        raise ValueError(
+            f"q_positions is on {q_positions.device}, k_positions on {k_positions.device}: "
+            f"move them together with k_positions.to('{q_positions.device}')"
+        )
+
+
+def check_even(name: str, size: int, why: str) -> None:
+    """Refuse a width that does not divide into pairs.
+
+    Raises
+    ------
+    TypeError
+        If ``size`` is not a whole number.
+    ValueError
+        If ``size`` is odd or less than 2.
+    """
+    check_whole(name, size)
+    if size < 2 or size % 2:
+        raise ValueError(f"{name}={size}: must be even and at least 2, because {why}")
+
+
+def check_base(base: float) -> None:
+    """Refuse a base whose powers do not make frequencies fall.
+
+    Raises
+    ------
+    ValueError
+        If ``base`` is not more than 1.
+    """
+    if not base > 1:
+        raise ValueError(f"base={base}: must be more than 1, so that later pairs turn more slowly")

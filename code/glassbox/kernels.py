@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from types import NotImplementedType
 from typing import Any, TypeVar, cast
 
@@ -28,6 +28,8 @@ Answer = Tensor | NotImplementedType  # where a kernel does not apply
 KERNELS: dict[str, Callable[..., Any]] = {}
 #: From so many vectors on PyTorch lets all cores read a matrix itself.
 MANY = 9
+#: Matrices with fewer numbers are read sooner than they are cut.
+LARGE = 100_000
 #: The formulas that run themselves now.
 _shown: ContextVar[frozenset[str]] = ContextVar("shown", default=frozenset())
 #: Whoever is looking now (see ``record``): the formula of attention calls them with its tensors.
@@ -116,41 +118,39 @@ def kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 @kernel("MultiHeadAttention.attend")
 def _attend(
-    attention: Any,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
-    causal: bool = False,
-    around: Any = None,
+    attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, causal: bool, around: Any
 ) -> Answer:
-    # PyTorch's kernel keeps no map in memory (Dao et al., 2022).
-    # Nobody looks into compiled code: a recorded model runs uncompiled.
-    if not torch.compiler.is_compiling() and (observers.get() or _short_and_half(query, key)):
+    # PyTorch's kernel keeps no map in memory (Dao et al., 2022). Compiled code has no observers.
+    slow = observers.get() or (query.requires_grad and _short_and_half(query, key))
+    if slow and not torch.compiler.is_compiling():
         return NotImplemented
-    bias, (q_len, k_len) = around.bias, (query.size(2), key.size(2))
+    # It counts positions from the first key: its own causality fits equal lengths alone.
+    alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
+    if not alone and (causal or mask is not None or around.bias is not None):
+        mask = _added(query, key, mask, causal, around.bias)
+        if mask is NotImplemented:
+            return NotImplemented  # the formula says what is wrong
+    grouped = query.size(1) != key.size(1)
+    return F.scaled_dot_product_attention(
+        query, key, value, mask, is_causal=alone, scale=attention.scale, enable_gqa=grouped
+    )
+
+
+def _added(
+    query: Tensor, key: Tensor, mask: Tensor | None, causal: bool, bias: Tensor | None
+) -> Any:
+    """Return mask, causality and bias in one tensor of four axes, if they fit."""
+    q_len, k_len = query.size(2), key.size(2)
     for given in (mask, bias):
         if given is not None and not _fits_scores(given, given is mask, query, k_len):
-            return NotImplemented  # the formula says what is wrong
-    # The kernel counts positions from the first key: its own causality fits equal lengths alone.
-    kernel_is_causal = causal and q_len == k_len and mask is None and bias is None
-    if causal and not kernel_is_causal:
+            return NotImplemented
+    if causal:
         mask = allowed_past(mask, q_len, k_len, query.device)
     if bias is not None:
         bias = bias.to(query.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
-    if mask is not None:  # the kernel's fast paths want all four axes
-        mask = mask[(None,) * (4 - mask.dim())]
-    grouped = query.size(1) != key.size(1)
-    return F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        mask,
-        is_causal=kernel_is_causal,
-        scale=attention.scale,
-        enable_gqa=grouped,
-    )
+    # The kernel's fast paths want all four axes.
+    return None if mask is None else mask[(None,) * (4 - mask.dim())]
 
 
 def _fits_scores(given: Any, boolean: bool, query: Tensor, k_len: int) -> bool:
@@ -166,44 +166,32 @@ def _short_and_half(query: Tensor, key: Tensor) -> bool:
     # Trained in half precision on a CPU, the kernel takes up to six times as long as the formula
     # where texts are short.
     return (
-        query.requires_grad
-        and query.device.type == "cpu"
+        query.device.type == "cpu"
         and query.dtype in (torch.bfloat16, torch.float16)
         and query.size(2) * key.size(2) <= 128 * 128
     )
 
 
-@kernel("layer_norm")
-def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Answer:
-    if not (_fits(x, weight) and bias.shape == weight.shape):
-        return NotImplemented  # the formula says what is wrong
-    return F.layer_norm(x, weight.shape, weight, bias, eps)
+@kernel("LayerNorm.forward")
+def _layer_norm(norm: Any, x: Tensor) -> Answer:
+    # Under autocast it converts what it is given. The formula says what is wrong.
+    fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(x.device.type)
+    if not fit or x.shape[-1:] != norm.weight.shape:
+        return NotImplemented
+    return F.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps)
 
 
-@kernel("rms_norm")
-def _rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Answer:
-    return F.rms_norm(x, weight.shape, weight, eps) if _fits(x, weight) else NotImplemented
+@kernel("RMSNorm.forward")
+def _rms_norm(norm: Any, x: Tensor) -> Answer:
+    fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(x.device.type)
+    if not fit or x.shape[-1:] != norm.weight.shape:
+        return NotImplemented
+    return F.rms_norm(x, norm.weight.shape, norm.weight, norm.eps)
 
 
-def _fits(x: Tensor, weight: Tensor) -> bool:
-    # Under autocast the kernels convert what they are given.
-    same = x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type)
-    return same and x.shape[-1:] == weight.shape
-
-
-@kernel("gelu")
-def _gelu(x: Tensor) -> Tensor:
-    return F.gelu(x)
-
-
-@kernel("gelu_tanh")
-def _gelu_tanh(x: Tensor) -> Tensor:
-    return F.gelu(x, approximate="tanh")
-
-
-@kernel("silu")
-def _silu(x: Tensor) -> Tensor:
-    return F.silu(x)
+kernel("gelu")(F.gelu)
+kernel("gelu_tanh")(partial(F.gelu, approximate="tanh"))
+kernel("silu")(F.silu)
 
 
 @kernel("dropout")
@@ -223,45 +211,18 @@ def _dropout(x: Tensor, p: float) -> Answer:
     return x * kept.to(x.dtype).mul_(1 / (1 - p))
 
 
-@kernel("linear")
-def few_rows(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Read the matrix of a linear map with all cores, where few vectors meet it.
-
-    The time of such a product is that of reading the matrix once. PyTorch reads it with one core;
-    cut into a piece for each core, all of them read.
-
-    Parameters
-    ----------
-    x : Tensor
-        ``(..., d_in)``.
-    weight, bias : Tensor
-        ``(d_out, d_in)`` and ``(d_out,)``.
-
-    Returns
-    -------
-    Tensor
-        ``(..., d_out)``.
-
-    Notes
-    -----
-    Pope et al. (2023), section 2.1.
-    """
-    single = x.dtype in (torch.float32, torch.float64)
-    if torch.compiler.is_compiling() or torch.is_grad_enabled() or not single:
+@kernel("Linear.forward")
+def _few_rows(linear: Any, x: Tensor) -> Tensor:
+    # For few vectors PyTorch reads a matrix with one core. Cut into pieces, all cores read it.
+    weight, bias, pieces = linear.weight, linear.bias, torch.get_num_threads()
+    many = x.numel() >= MANY * x.size(-1) or weight.numel() < LARGE or not 1 < pieces <= len(weight)
+    other = x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu"
+    if many or other or torch.is_grad_enabled() or torch.compiler.is_compiling():
         return F.linear(x, weight, bias)
-    pieces, rows = torch.get_num_threads(), x.numel() // x.size(-1)
-    share = weight.size(0) // pieces
-    if x.device.type != "cpu" or pieces == 1 or not share or rows >= MANY:
-        return F.linear(x, weight, bias)
-    even = pieces * share  # what is left over is less than one row for each core
-    vectors = x.reshape(1, rows, -1).expand(pieces, -1, -1)
-    matrix = weight[:even].view(pieces, share, -1).mT
-    if bias is None:
-        products = torch.bmm(vectors, matrix)
-    else:
-        products = torch.baddbmm(bias[:even].view(pieces, 1, share), vectors, matrix)
+    even = len(weight) // pieces * pieces  # what is left over is less than one row for each core
+    matrix = weight[:even].unflatten(0, (pieces, -1)).mT
+    products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
     out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
-    if even == weight.size(0):
-        return out
-    rest = F.linear(x, weight[even:], None if bias is None else bias[even:])
-    return torch.cat([out, rest], dim=-1)
+    if even < len(weight):
+        out = torch.cat([out, F.linear(x, weight[even:])], dim=-1)
+    return out if bias is None else out + bias

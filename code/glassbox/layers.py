@@ -9,50 +9,11 @@ from torch import Tensor, nn
 
 from glassbox.around import NOTHING, Around
 from glassbox.attention.multi_head import MultiHeadAttention
-from glassbox.checks import check_kind, check_normalizable
+from glassbox.cache import Cache
+from glassbox.checks import check_kind, check_memory, check_normalizable
 from glassbox.config import StackConfig
 from glassbox.kernels import formula
-
-
-@formula
-def linear(
-    x: Float[Tensor, "*batch d_in"],
-    weight: Float[Tensor, "d_out d_in"],
-    bias: Float[Tensor, " d_out"] | None = None,
-) -> Float[Tensor, "*batch d_out"]:
-    r"""Map each vector: :math:`xW^\top + b`.
-
-    Parameters
-    ----------
-    x : Tensor
-        ``(..., d_in)``.
-    weight, bias : Tensor
-        ``(d_out, d_in)``, as PyTorch keeps it, and ``(d_out,)``.
-
-    Returns
-    -------
-    Tensor
-        ``(..., d_out)``.
-
-    Notes
-    -----
-    Chapter 5.
-    """
-    mapped = x @ weight.T
-    return mapped if bias is None else mapped + bias
-
-
-class Linear(nn.Linear):
-    """:func:`linear` with its weight and bias as parameters, as ``torch.nn.Linear``.
-
-    Notes
-    -----
-    Chapter 5.
-    """
-
-    def forward(self, input: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """Map ``input``, ``(..., d_in)``."""
-        return linear(input, self.weight, self.bias)
+from glassbox.linear import Linear
 
 
 @formula
@@ -111,7 +72,6 @@ class Dropout(nn.Dropout):
         return dropout(input, self.p) if self.training and self.p else input
 
 
-@formula
 def layer_norm(
     x: Float[Tensor, "*batch d_model"],
     weight: Float[Tensor, " d_model"],
@@ -156,7 +116,6 @@ def layer_norm(
     return ((wide - mean) / torch.sqrt(variance + eps) * weight + bias).to(x.dtype)
 
 
-@formula
 def rms_norm(
     x: Float[Tensor, "*batch d_model"], weight: Float[Tensor, " d_model"], eps: float = 1e-6
 ) -> Float[Tensor, "*batch d_model"]:
@@ -218,6 +177,7 @@ class LayerNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
 
+    @formula
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
 
@@ -253,6 +213,7 @@ class RMSNorm(nn.Module):
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
 
+    @formula
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
 
@@ -376,8 +337,8 @@ class FeedForward(nn.Module):
         super().__init__()
         check_kind("activation", activation, tuple(ACTIVATIONS))
         self.activation = ACTIVATIONS[activation]
-        self.expand = nn.Linear(d_model, d_ff, bias=bias)
-        self.contract = nn.Linear(d_ff, d_model, bias=bias)
+        self.expand = Linear(d_model, d_ff, bias=bias)
+        self.contract = Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Transform each position of ``x``, ``(..., d_model)``, by itself; the shape stays."""
@@ -420,9 +381,9 @@ class GatedFeedForward(nn.Module):
         super().__init__()
         check_kind("activation", activation, tuple(ACTIVATIONS))
         self.activation = ACTIVATIONS[activation]
-        self.gate = nn.Linear(d_model, d_ff, bias=bias)
-        self.expand = nn.Linear(d_model, d_ff, bias=bias)
-        self.contract = nn.Linear(d_ff, d_model, bias=bias)
+        self.gate = Linear(d_model, d_ff, bias=bias)
+        self.expand = Linear(d_model, d_ff, bias=bias)
+        self.contract = Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Transform each position of ``x``, ``(..., d_model)``, by itself; the shape stays."""
@@ -456,22 +417,13 @@ class Layer(nn.Module):
         self.self_attention = _attention(config, index)
         self.attention_norm = _norm(config)
 
-    def add(
-        self,
-        x: Float[Tensor, "batch length d_model"],
-        norm: nn.Module,
-        sublayer: Callable[[Tensor], Tensor],
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Add to ``x`` what a sublayer makes of it, with a norm before the sublayer or at the end.
+    def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Add to ``x`` what ``sublayer`` makes of it; ``norm`` comes before it, or at the end.
 
         Parameters
         ----------
-        x : Tensor
-            ``(batch, length, d_model)``.
-        norm : nn.Module
-            What to normalise with.
-        sublayer : callable
-            :math:`f`, from vectors to as many of the same width.
+        x, norm, sublayer
+            The vectors, the norm, and :math:`f`, from vectors to as many of the same width.
 
         Returns
         -------
@@ -513,22 +465,13 @@ class EncoderLayer(Layer):
 
         Parameters
         ----------
-        x : Tensor
-            ``(batch, length, d_model)``.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
-        around : Around, optional
-            What else counts in the self-attention.
+        x, mask, around
+            As for :class:`Encoder`.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :class:`~glassbox.attention.multi_head.MultiHeadAttention`.
         """
         attend = self.self_attention
         x = self.add(x, self.attention_norm, lambda x: attend(x, mask=mask, around=around))
@@ -558,7 +501,7 @@ class DecoderLayer(Layer):
     ) -> None:
         super().__init__(config, index)
         self.cross_attention = _attention(config, index) if cross_attention else None
-        self.cross_attention_norm = _norm(config) if cross_attention else None
+        self.cross_attention_norm = _norm(config) if cross_attention else nn.Identity()
         self.feed_forward = _feed_forward(config)
         self.feed_forward_norm = _norm(config)
 
@@ -574,42 +517,21 @@ class DecoderLayer(Layer):
 
         Parameters
         ----------
-        x : Tensor
-            ``(batch, length, d_model)``.
-        memory : Tensor, optional
-            ``(batch, memory_len, d_model)``: the encoder's output; needed by, and only by, a layer
-            with cross-attention.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
-            That nobody attends to the future holds in any case.
-        memory_mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
-            padding mask.
-        around : Around, optional
-            What else counts in the self-attention, and what both attentions keep from step to
-            step.
+        x, memory, mask, memory_mask, around
+            As for :class:`Decoder`.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError
-            If there is a memory but no cross-attention, or the other way round, or as in
-            :class:`~glassbox.attention.multi_head.MultiHeadAttention`.
-        TypeError
-            If a mask is not boolean or the bias not floating-point.
         """
-        self._check_memory(memory)
         look_back, look_up = self.self_attention, self.cross_attention
+        if (memory is None) != (look_up is None):
+            check_memory(memory)
         x = self.add(
-            x,
-            self.attention_norm,
-            lambda x: look_back(x, mask=mask, causal=True, around=around),
+            x, self.attention_norm, lambda x: look_back(x, mask=mask, causal=True, around=around)
         )
-        if look_up is not None and self.cross_attention_norm is not None:
+        if look_up is not None:
             kept = Around(cache=around.memory_cache)
             x = self.add(
                 x,
@@ -618,16 +540,118 @@ class DecoderLayer(Layer):
             )
         return self.add(x, self.feed_forward_norm, self.feed_forward)
 
-    def _check_memory(self, memory: Tensor | None) -> None:
-        if memory is None and self.cross_attention is not None:
-            raise ValueError(
-                "this layer has cross-attention: it needs a memory, the encoder's output"
-            )
-        if memory is not None and self.cross_attention is None:
-            raise ValueError(
-                f"memory has shape {tuple(memory.shape)}, but this layer has no cross-attention: "
-                "make it with cross_attention=True, or leave the memory out"
-            )
+
+class Encoder(nn.Module):
+    """A stack of encoder layers: as many vectors out as in, each now aware of the others.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.1. Chapter 7.
+    """
+
+    def __init__(self, config: StackConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
+        self.norm = _last_norm(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        around: Around = NOTHING,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Pass ``x`` through all layers.
+
+        Parameters
+        ----------
+        x : Tensor
+            ``(batch, length, d_model)``: embeddings with positions added.
+        mask : Tensor, optional
+            Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
+        around : Around, optional
+            What positions add to the scores, or turn queries and keys by; in every layer.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+        """
+        for layer in self.layers:
+            x = layer(x, mask, around)
+        return x if self.norm is None else self.norm(x)
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers: what stands at a position depends on it and on those before.
+
+    Parameters
+    ----------
+    config : StackConfig
+        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
+    cross_attention : bool, optional
+        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.1. Chapter 8.
+    """
+
+    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
+        )
+        self.norm = _last_norm(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        memory: Float[Tensor, "batch memory_len d_model"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        around: Around = NOTHING,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Pass ``x`` through all layers, each of which sees the same memory.
+
+        Parameters
+        ----------
+        x, memory : Tensor
+            ``(batch, length, d_model)`` and ``(batch, memory_len, d_model)``: embeddings with
+            positions added, and the encoder's output where there is cross-attention.
+        mask, memory_mask : Tensor, optional
+            Boolean, ``True`` = may attend, broadcastable to ``(batch, n_heads, length, k_len)``
+            and ``(batch, n_heads, length, memory_len)``: the target's, besides that nobody attends
+            to the future, and the *source's* padding mask.
+        around, cache : optional
+            As for :class:`Encoder`; and what earlier steps have read, which ``k_len`` counts.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If inputs do not fit together or the cache is another model's. It stays as it was.
+        """
+        kept = [(None, None)] * len(self.layers) if cache is None else cache.pairs(len(self.layers))
+        start = 0 if cache is None else cache.length
+        try:
+            for layer, caches in zip(self.layers, kept, strict=True):
+                here = Around(around.bias, around.rotation, *caches)
+                x = layer(x, memory, mask, memory_mask, here)
+        except Exception:
+            if cache is not None:
+                cache.crop(start)  # no layer remembers a step that another refused
+            raise
+        return x if self.norm is None else self.norm(x)
 
 
 def _attention(config: StackConfig, index: int) -> MultiHeadAttention:
@@ -648,3 +672,8 @@ def _feed_forward(config: StackConfig) -> FeedForward | GatedFeedForward:
 
 def _norm(config: StackConfig) -> nn.Module:
     return NORMS[config.norm](config.d_model, config.norm_eps)
+
+
+def _last_norm(config: StackConfig) -> nn.Module | None:
+    # Pre-norm adds up what no norm has seen yet. Post-norm has just normalised it.
+    return _norm(config) if config.norm_first else None

@@ -9,19 +9,17 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.around import Around
 from glassbox.cache import Cache
-from glassbox.checks import check_model_mask, check_token_ids
+from glassbox.checks import check_model_mask, check_token_ids, too_long
 from glassbox.config import PositionKind, StackConfig
-from glassbox.kernels import formula
-from glassbox.layers import NORMS, DecoderLayer, Dropout, EncoderLayer, Linear
+from glassbox.layers import Decoder, Dropout, Encoder
+from glassbox.linear import Linear
 from glassbox.positional import (
     AlibiPositions,
     LearnedPositions,
     Positions,
     RelativePositionBias,
     RotaryPositions,
-    Rotation,
     SinusoidalPositions,
 )
 from glassbox.pretrained import Pretrained, check_entries
@@ -169,143 +167,6 @@ class TransformerConfig(StackConfig):
             )
 
 
-class Encoder(nn.Module):
-    """A stack of encoder layers: as many vectors out as in, each now aware of the others.
-
-    Parameters
-    ----------
-    config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.1. Chapter 7.
-    """
-
-    def __init__(self, config: StackConfig) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
-        self.norm = _last_norm(config)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch length d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Pass ``x`` through all layers.
-
-        Parameters
-        ----------
-        x : Tensor
-            ``(batch, length, d_model)``: embeddings with positions added.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
-        bias, rotation : optional
-            What the positions add to the scores, or turn queries and keys by; in every layer.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :class:`~glassbox.layers.EncoderLayer`.
-        """
-        around = Around(bias=bias, rotation=rotation)
-        for layer in self.layers:
-            x = layer(x, mask, around)
-        return x if self.norm is None else self.norm(x)
-
-
-class Decoder(nn.Module):
-    """A stack of decoder layers: what stands at a position depends on it and on those before.
-
-    Parameters
-    ----------
-    config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
-    cross_attention : bool, optional
-        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 3.1. Chapter 8.
-    """
-
-    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(
-            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
-        )
-        self.norm = _last_norm(config)
-
-    @formula
-    def forward(
-        self,
-        x: Float[Tensor, "batch length d_model"],
-        memory: Float[Tensor, "batch memory_len d_model"] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-        *,
-        bias: Float[Tensor, "..."] | None = None,
-        rotation: Rotation | None = None,
-        cache: Cache | None = None,
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Pass ``x`` through all layers, each of which sees the same memory.
-
-        Parameters
-        ----------
-        x : Tensor
-            ``(batch, length, d_model)``: embeddings with positions added.
-        memory : Tensor, optional
-            ``(batch, memory_len, d_model)``: the encoder's output, if there is an encoder.
-        mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, k_len)``; ``True`` = may attend.
-            That nobody attends to the future holds in any case.
-        memory_mask : Tensor, optional
-            Boolean, broadcastable to ``(batch, n_heads, length, memory_len)``: the *source's*
-            padding mask.
-        bias, rotation : optional
-            What the positions add to the scores, or turn queries and keys by; in every layer.
-        cache : Cache, optional
-            What earlier steps have read. ``k_len`` counts it.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError
-            If the cache was made for another number of layers, or as in
-            :class:`~glassbox.layers.DecoderLayer`. The cache stays as it was.
-        TypeError
-            As in :class:`~glassbox.layers.DecoderLayer`.
-        """
-        n_layers = len(self.layers)
-        caches = [()] * n_layers if cache is None else cache.pairs(n_layers)
-        start = 0 if cache is None else cache.length
-        try:
-            for layer, kept in zip(self.layers, caches, strict=True):
-                x = layer(x, memory, mask, memory_mask, Around(bias, rotation, *kept))
-        except Exception:
-            if cache is not None:
-                cache.crop(start)  # no layer remembers a step that another refused
-            raise
-        return x if self.norm is None else self.norm(x)
-
-
-def _last_norm(config: StackConfig) -> nn.Module | None:
-    # Pre-norm adds up what no norm has seen yet. Post-norm has just normalised it.
-    return NORMS[config.norm](config.d_model, config.norm_eps) if config.norm_first else None
-
-
 class TokenEmbedding(nn.Embedding):
     r"""A vector for each token id, multiplied by :math:`\sqrt{d_{\text{model}}}`.
 
@@ -338,8 +199,119 @@ class TokenEmbedding(nn.Embedding):
         return super().forward(token_ids) * self.scale
 
 
-class Transformer(Pretrained):
-    """The whole Transformer: an encoder that reads, and a decoder that writes word by word.
+class Writer(Pretrained):
+    """What writes token by token: an embedding, positions, a decoder, a projection to logits.
+
+    GPT-2 and LLaMA are writers; a :class:`Transformer` is one with an encoder to look up to.
+
+    Attributes
+    ----------
+    embedding : nn.Embedding
+        ``(vocab_size, d_model)``.
+    positions : Positions
+        How positions are told apart.
+    dropout : Dropout
+        Of the embeddings.
+    decoder : Decoder
+        The stack.
+    output : nn.Linear
+        The projection to one number for each token of the vocabulary, the logits.
+
+    Notes
+    -----
+    Liu et al. (2018), section 4.2.2; Radford et al. (2018), section 3.1. Chapter 8.
+    """
+
+    embedding: Any
+    positions: Any
+    dropout: Dropout
+    decoder: Decoder
+    output: nn.Linear
+    #: How many tokens a text may have, where that is limited.
+    max_len: int | None = None
+
+    def hidden(
+        self,
+        token_ids: Int[Tensor, "batch length"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory: Float[Tensor, "batch source_len d_model"] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        positions: Int[Tensor, "batch length"] | None = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Return the decoder's output, which :meth:`logits` projects.
+
+        Parameters
+        ----------
+        token_ids : Tensor
+            Integers, ``(batch, length)``; with a cache only those it has not read yet.
+        mask, memory_mask : Tensor, optional
+            Boolean, ``True`` = may attend, with all four axes, where each may also be 1:
+            ``(batch, n_heads, length, k_len)``, with ``k_len`` counting what is in the cache, and
+            ``(batch, n_heads, length, source_len)``, the *source's* padding mask.
+        memory : Tensor, optional
+            ``(batch, source_len, d_model)``: the encoder's output, where there is an encoder.
+        positions : Tensor, optional
+            Integers, ``(batch, length)``, where they do not go on from those in the cache, as in
+            texts that are padded on the left. Biases by distance count tokens all the same.
+        cache : Cache, optional
+            What earlier steps have read, from :meth:`new_cache`.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no token or no room, an id is not in the vocabulary, or shapes or devices
+            do not fit. The cache stays as it was.
+        TypeError
+            If ids or positions are not integers, or a mask is not boolean.
+        """
+        name, table = "token" if memory is None else "target", self.embedding.weight
+        check_token_ids(f"{name}_ids", token_ids, len(table), table.device)
+        start = 0 if cache is None else cache.length
+        seen = torch.arange(start + token_ids.size(1), device=table.device)
+        if self.max_len is not None and len(seen) > self.max_len:
+            raise too_long(len(seen), self.max_len)
+        if mask is not None or memory_mask is not None:
+            self._check_masks(token_ids, len(seen), mask, memory, memory_mask)
+        where = seen[start:] if positions is None else positions
+        x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
+        around = self.positions.around(where, seen)
+        return self.decoder(x, memory, mask, memory_mask, around, cache)
+
+    def logits(
+        self, hidden: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch length vocab"]:
+        """Project ``hidden`` to one number for each token: ``(batch, length, vocab_size)``."""
+        return self.output(hidden)
+
+    def new_cache(self, max_len: int) -> Cache:
+        """Return an empty cache for ``max_len`` tokens at most, prompt included."""
+        return Cache(len(self.decoder.layers), max_len)
+
+    def _check_masks(
+        self,
+        token_ids: Tensor,
+        k_len: int,
+        mask: Tensor | None,
+        memory: Tensor | None,
+        memory_mask: Tensor | None,
+    ) -> None:
+        rows = (token_ids.size(0), self.config.heads(0), token_ids.size(1))
+        name = "mask" if memory is None else "target_mask"
+        check_model_mask(name, mask, (*rows, k_len), token_ids.device)
+        if isinstance(memory, Tensor) and memory.dim() == 3:  # the layers refuse any other
+            scores_shape = (*rows, memory.size(1))
+            check_model_mask("memory_mask", memory_mask, scores_shape, token_ids.device)
+
+
+class Transformer(Writer):
+    """The whole Transformer: an encoder that reads, and a decoder that writes token by token.
 
     Its files have this package's own names, since no other library has all that it can be. Where
     one has, there is a class that reads and writes that library's layout:
@@ -355,7 +327,7 @@ class Transformer(Pretrained):
     encoder, decoder : Encoder, Decoder
         The two stacks.
     output : nn.Linear
-        The projection to one number for each word of the vocabulary, the logits.
+        The projection to one number for each token of the vocabulary, the logits.
 
     Notes
     -----
@@ -390,6 +362,16 @@ class Transformer(Pretrained):
         if config.tie_embeddings:
             self.output.weight = self.target_embedding.weight
 
+    @property
+    def embedding(self) -> TokenEmbedding:
+        """What is written is the target."""
+        return self.target_embedding
+
+    @property
+    def positions(self) -> Positions:
+        """Of the target."""
+        return self.target_positions
+
     def forward(
         self,
         source_ids: Int[Tensor, "batch source_len"],
@@ -397,42 +379,29 @@ class Transformer(Pretrained):
         source_mask: Bool[Tensor, "..."] | None = None,
         target_mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch target_len vocab"]:
-        """Return the logits of each target position's next word, for training.
+        """Return the logits of each target position's next token, for training.
 
         Parameters
         ----------
-        source_ids : Tensor
-            Integers, ``(batch, source_len)``.
-        target_ids : Tensor
-            Integers, ``(batch, target_len)``: what the decoder has before it at each position,
-            beginning with ``bos_id``.
+        source_ids, target_ids : Tensor
+            Integers, ``(batch, source_len)``, and ``(batch, target_len)`` from ``bos_id`` on.
         source_mask, target_mask : Tensor, optional
-            Boolean, ``True`` = may attend, with all four axes: ``(batch, n_heads, source_len,
-            source_len)`` and ``(batch, n_heads, target_len, target_len)``, where each may also
-            be 1. A batch with padding needs ``padding_mask(source_ids, config.pad_id)``: without
-            a mask, padding is read like any other token.
+            As for :meth:`encode` and :meth:`decode`.
 
         Returns
         -------
         Tensor
             ``(batch, target_len, vocab)``.
-
-        Raises
-        ------
-        ValueError
-            If there is no token, an id is not in the vocabulary, or shapes or devices do not fit.
-        TypeError
-            If the ids are not integers or a mask is not boolean.
         """
         memory = self.encode(source_ids, source_mask)
-        return self.decode(target_ids, memory, target_mask, source_mask)
+        return self.logits(self.hidden(target_ids, target_mask, memory, source_mask))
 
     def encode(
         self,
         source_ids: Int[Tensor, "batch source_len"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch source_len d_model"]:
-        """Read the source: a vector for each of its words that knows its context.
+        """Read the source: a vector for each of its tokens that knows its context.
 
         Parameters
         ----------
@@ -440,26 +409,22 @@ class Transformer(Pretrained):
             Integers, ``(batch, source_len)``.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, source_len, source_len)``, where each
-            may also be 1. A batch with padding needs ``padding_mask(source_ids, config.pad_id)``:
-            without a mask, padding is read like any other token.
+            may also be 1. Padding needs ``padding_mask(source_ids, config.pad_id)``.
 
         Returns
         -------
         Tensor
             The memory, ``(batch, source_len, d_model)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`forward`.
         """
-        self._check_source(source_ids, mask)
-        where = torch.arange(source_ids.size(1), device=source_ids.device)
-        positions = self.source_positions
+        table, positions = self.source_embedding.weight, self.source_positions
+        check_token_ids("source_ids", source_ids, len(table), table.device)
+        batch, length = source_ids.shape
+        if mask is not None:
+            scores_shape = (batch, self.config.heads(0), length, length)
+            check_model_mask("source_mask", mask, scores_shape, table.device)
+        where = torch.arange(length, device=table.device)
         x = self.dropout(positions.embed(self.source_embedding(source_ids), where))
-        return self.encoder(
-            x, mask, bias=positions.bias(where, where), rotation=positions.rotation(where)
-        )
+        return self.encoder(x, mask, positions.around(where, where))
 
     def decode(
         self,
@@ -472,25 +437,12 @@ class Transformer(Pretrained):
         cache: Cache | None = None,
         last_only: bool = False,
     ) -> Float[Tensor, "batch kept vocab"]:
-        """Return the logits of the next word, given what is written so far and the source.
+        """Return the logits of the next token, given what is written so far and the source.
 
         Parameters
         ----------
-        target_ids : Tensor
-            Integers, ``(batch, target_len)``; with a cache only those it has not read yet.
-        memory : Tensor
-            ``(batch, source_len, d_model)``, from :meth:`encode`.
-        mask : Tensor, optional
-            Boolean, with all four axes, ``(batch, n_heads, target_len, k_len)``, where each may
-            also be 1; ``True`` = may attend. ``k_len`` counts what is in the cache.
-        memory_mask : Tensor, optional
-            Boolean, with all four axes, ``(batch, n_heads, target_len, source_len)``, where each
-            may also be 1: the *source's* padding mask, the one that :meth:`encode` was given.
-        positions : Tensor, optional
-            Integers, ``(batch, target_len)``, where they do not go on from those in the cache, as
-            in texts that are padded on the left. Biases by distance count tokens all the same.
-        cache : Cache, optional
-            What earlier steps have read, from :meth:`new_cache`.
+        target_ids, memory, mask, memory_mask, positions, cache
+            As for :meth:`hidden`; the memory is from :meth:`encode`.
         last_only : bool, optional
             Whether the last position's logits are enough.
 
@@ -502,91 +454,12 @@ class Transformer(Pretrained):
         Raises
         ------
         ValueError, TypeError
-            As :meth:`forward`, or if the cache is full or that of other texts. It stays as it was.
+            As :meth:`hidden`.
         """
-        hidden = self.decode_hidden(
-            target_ids, memory, mask, memory_mask, positions=positions, cache=cache
+        hidden = self.hidden(
+            target_ids, mask, memory, memory_mask, positions=positions, cache=cache
         )
         return self.logits(hidden[:, -1:] if last_only else hidden)
-
-    def decode_hidden(
-        self,
-        target_ids: Int[Tensor, "batch target_len"],
-        memory: Float[Tensor, "batch source_len d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Int[Tensor, "batch target_len"] | None = None,
-        cache: Cache | None = None,
-    ) -> Float[Tensor, "batch target_len d_model"]:
-        """Return what :meth:`decode` projects: the decoder's output, ``(batch, length, d_model)``.
-
-        Parameters
-        ----------
-        target_ids, memory, mask, memory_mask, positions, cache : optional
-            As for :meth:`decode`.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, target_len, d_model)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`decode`.
-        """
-        self._check_target(target_ids, memory, mask, memory_mask, cache)
-        new, seen = count_tokens(target_ids, cache)
-        where = new if positions is None else positions
-        scheme = self.target_positions
-        x = self.dropout(scheme.embed(self.target_embedding(target_ids), where))
-        return self.decoder(
-            x,
-            memory,
-            mask,
-            memory_mask,
-            bias=scheme.bias(new, seen),
-            rotation=scheme.rotation(where),
-            cache=cache,
-        )
-
-    def logits(
-        self, hidden: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch length vocab"]:
-        """Project ``hidden`` vectors to one number for each word: ``(batch, length, vocab)``."""
-        return self.output(hidden)
-
-    def new_cache(self, max_len: int) -> Cache:
-        """Return an empty cache for ``max_len`` words at most."""
-        return Cache(self.config.decoder.n_layers, max_len)
-
-    def _check_source(self, source_ids: Tensor, mask: Tensor | None) -> None:
-        check_token_ids("source_ids", source_ids, self.config.vocab_size, self._device)
-        batch, length = source_ids.shape
-        scores_shape = (batch, self.config.heads(0), length, length)
-        check_model_mask("source_mask", mask, scores_shape, self._device)
-
-    def _check_target(
-        self,
-        target_ids: Tensor,
-        memory: Tensor,
-        mask: Tensor | None,
-        memory_mask: Tensor | None,
-        cache: Cache | None,
-    ) -> None:
-        vocab_size = self.config.written_vocab_size
-        check_token_ids("target_ids", target_ids, vocab_size, self._device)
-        (batch, length), n_heads = target_ids.shape, self.config.heads(0)
-        k_len = length if cache is None else cache.length + length
-        check_model_mask("target_mask", mask, (batch, n_heads, length, k_len), self._device)
-        if isinstance(memory, Tensor) and memory.dim() == 3:  # the layers refuse any other
-            scores_shape = (batch, n_heads, length, memory.size(1))
-            check_model_mask("memory_mask", memory_mask, scores_shape, self._device)
-
-    @property
-    def _device(self) -> torch.device:
-        return self.output.weight.device
 
 
 def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:
@@ -633,29 +506,3 @@ def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positio
     if config.positions == "alibi":
         return AlibiPositions(config.heads(0))
     return RelativePositionBias(config.heads(0), bidirectional=bidirectional)
-
-
-def count_tokens(
-    token_ids: Int[Tensor, "batch length"], cache: Cache | None
-) -> tuple[Int[Tensor, " length"], Int[Tensor, " k_len"]]:
-    """Return where new tokens stand in the text, and where all read so far stand, from 0.
-
-    Parameters
-    ----------
-    token_ids : Tensor
-        The new ones, ``(batch, length)``.
-    cache : Cache or None
-        What earlier steps have read.
-
-    Returns
-    -------
-    new, seen : Tensor
-        Integers, ``(length,)`` and ``(k_len,)``; ``new`` is the end of ``seen``.
-
-    Notes
-    -----
-    Chapter 10.
-    """
-    start = 0 if cache is None else cache.length
-    seen = torch.arange(start + token_ids.size(1), device=token_ids.device)
-    return seen[start:], seen

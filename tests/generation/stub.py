@@ -35,7 +35,7 @@ class TableModel(nn.Module):
     def new_cache(self, max_len: int) -> Counter:
         return Counter()
 
-    def hidden(self, token_ids, mask=None, *, positions=None, cache=None):
+    def hidden(self, token_ids, *masks_and_memory, positions=None, cache=None):
         self.passes += 1
         if cache is not None:
             cache.length += token_ids.size(1)

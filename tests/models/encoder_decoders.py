@@ -57,7 +57,7 @@ class EncoderDecoderProperties:
     def test_the_whole_is_reading_then_writing(self, model, source, target):
         memory = model.encode(source)
         assert memory.shape == (3, 9, model.config.d_model)
-        expected = model.logits(model.decode_hidden(target, memory))
+        expected = model.logits(model.hidden(target, memory=memory))
         assert expected.shape == (3, 7, VOCAB)
         close(model.decode(target, memory), expected)
         close(model(source, target), expected)

@@ -162,15 +162,6 @@ def test_a_model_without_memory_gives_shapes():
     assert bert(ids).shape == (2, 512, 768)
 
 
-def test_positions_are_counted_where_the_ids_are():
-    with torch.device("meta"):
-        bert, ids = Bert(BertConfig(**SIZES)), torch.zeros(2, 5, dtype=torch.int64)
-    positions = []
-    bert.embeddings.position.register_forward_pre_hook(lambda _, inputs: positions.extend(inputs))
-    bert(ids)
-    assert [tensor.device.type for tensor in positions] == ["meta"]
-
-
 @pytest.mark.usefixtures("compiler")
 def test_compiled_and_exported_it_gives_the_same():
     bert, ids = Bert(BertConfig(**SIZES)).eval(), some_ids(2, 5)

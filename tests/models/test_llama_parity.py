@@ -107,7 +107,7 @@ def test_the_gradient_of_every_parameter_equals_the_reference_s(shape):
 def test_without_its_scaling_it_would_be_another_model(rope):
     reference = make_reference(rope_parameters=rope)
     model = Llama.from_pretrained(reference)
-    model.positions.scaling = None  # type: ignore[assignment]
+    model.positions.scaling = None
     ours, theirs = look_into_both(model, reference, *some_texts(97, 11))["logits"]
     assert (ours - theirs).abs().max() > 0.1
 

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -45,7 +46,7 @@ SCHEMES: dict[str, Callable[[], Positions]] = {
 
 
 class Answers(nn.Module):
-    """All that a scheme answers at its three places."""
+    """All that a scheme answers."""
 
     def __init__(self, scheme: Positions) -> None:
         super().__init__()
@@ -55,8 +56,9 @@ class Answers(nn.Module):
         self, x: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         embedded = self.scheme.embed(x, q_positions)
-        bias = self.scheme.bias(q_positions, k_positions)
-        rotation = self.scheme.rotation(q_positions)
+        scheme: Any = self.scheme
+        bias = scheme.bias(q_positions, k_positions) if hasattr(scheme, "bias") else None
+        rotation = scheme.rotation(q_positions) if hasattr(scheme, "rotation") else None
         heads = x[:, None].expand(-1, 3, -1, -1)
         return embedded, bias, None if rotation is None else rotate(heads, rotation)
 
@@ -134,9 +136,23 @@ def test_keys_may_have_a_batch_where_queries_have_none(answers, device):
         torch.arange(4, device=device),
         torch.randint(9, (2, 6), device=device),
     )
+    if not hasattr(answers.scheme, "bias"):
+        return
     bias = answers.scheme.bias(q_positions, k_positions)
     expected = answers.scheme.bias(q_positions.expand(2, -1), k_positions)
     assert_same([bias], [expected])
+
+
+def test_around_every_layer_goes_what_a_scheme_answers(answers):
+    where, seen = torch.tensor([5, 6]), torch.arange(7)
+    around, scheme = answers.scheme.around(where, seen), answers.scheme
+    bias = scheme.bias(seen[-2:], seen) if hasattr(scheme, "bias") else None
+    rotation = scheme.rotation(where) if hasattr(scheme, "rotation") else None
+    assert (around.cache, around.memory_cache) == (None, None)
+    assert (around.bias is None) == (bias is None)
+    assert bias is None or torch.equal(around.bias, bias)
+    assert (around.rotation is None) == (rotation is None)
+    assert rotation is None or torch.equal(around.rotation.sin, rotation.sin)
 
 
 def test_no_input_is_modified(answers):

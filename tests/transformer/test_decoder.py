@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from glassbox import MultiHeadAttention, padding_mask, record
+from glassbox.around import Around
 from glassbox.cache import Cache
 from glassbox.config import StackConfig
 from glassbox.layers import DecoderLayer, gelu
@@ -114,7 +115,7 @@ def test_a_bias_and_turns_are_for_the_self_attention_alone(kind, device):
     decoder = Decoder(stack_of(kind, n_heads=4)).to(device).eval()
     x, memory = inputs_of(decoder)
     with record(decoder) as tape:
-        decoder(x, memory, bias=torch.randn(4, 6, 6, device=device))
+        decoder(x, memory, around=Around(torch.randn(4, 6, 6, device=device)))
     for name, look in tape.items():
         assert (look.bias is None) == name.endswith("cross_attention")
 

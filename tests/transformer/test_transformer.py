@@ -255,7 +255,7 @@ def test_the_last_position_s_logits_alone_are_the_last_of_all(model):
     memory = model.encode(source)
     last = model.decode(target, memory, last_only=True)
     torch.testing.assert_close(last, model.decode(target, memory)[:, -1:])
-    hidden = model.decode_hidden(target, memory)
+    hidden = model.hidden(target, memory=memory)
     assert hidden.shape == (3, 6, 16)
     torch.testing.assert_close(model.logits(hidden)[:, -1:], last)
 

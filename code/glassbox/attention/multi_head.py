@@ -12,6 +12,7 @@ from glassbox.checks import (
     check_sequences,
 )
 from glassbox.kernels import formula, observers
+from glassbox.linear import Linear
 from glassbox.masks import allowed_past
 from glassbox.positional import rotate
 
@@ -74,10 +75,10 @@ class MultiHeadAttention(nn.Module):
         self.n_heads = n_heads
         self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         self.scale = scale
-        self.query = nn.Linear(d_model, n_heads * d_k, bias=bias)
-        self.key = nn.Linear(d_model, self.n_kv_heads * d_k, bias=bias)
-        self.value = nn.Linear(d_model, self.n_kv_heads * d_k, bias=bias)
-        self.output = nn.Linear(n_heads * d_k, d_model, bias=bias)
+        self.query = Linear(d_model, n_heads * d_k, bias=bias)
+        self.key = Linear(d_model, self.n_kv_heads * d_k, bias=bias)
+        self.value = Linear(d_model, self.n_kv_heads * d_k, bias=bias)
+        self.output = Linear(n_heads * d_k, d_model, bias=bias)
 
     def forward(
         self,
@@ -100,11 +101,8 @@ class MultiHeadAttention(nn.Module):
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
             Two axes are taken for ``(q_len, k_len)``: where texts differ, give all four.
-        causal : bool, optional
-            Whether :func:`~glassbox.masks.causal_mask` holds as well: no query attends to what
-            comes after it.
-        around : Around, optional
-            What else counts: positions, and earlier steps.
+        causal, around : optional
+            Whether no query attends to what comes after it; and positions, and earlier steps.
 
         Returns
         -------
@@ -113,12 +111,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises
         ------
-        ValueError
-            If the shapes, dtypes or devices do not fit together, or the cache is full.
-        TypeError
-            If the inputs are not floating-point tensors or the mask is not boolean.
+        ValueError, TypeError
+            If inputs, mask or bias do not fit together, or the cache is full.
         """
-        check_sequences(self.query.weight, query, key, value)
         query, key, value = self.project(query, key, value, around)
         context = self.attend(query, key, value, mask, causal, around)
         return self.output(context.transpose(1, 2).flatten(2))  # side by side again
@@ -126,7 +121,7 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return queries, keys and values of every head.
+        """Return queries, keys and values of every head, turned, and with those of earlier steps.
 
         Parameters
         ----------
@@ -136,26 +131,27 @@ class MultiHeadAttention(nn.Module):
         Returns
         -------
         query, key, value : Tensor
-            ``(batch, n_heads, q_len, d_k)``, and twice ``(batch, n_kv_heads, k_len, d_k)``: turned
-            by their positions, and with those of earlier steps.
+            ``(batch, n_heads, q_len, d_k)``, and twice ``(batch, n_kv_heads, k_len, d_k)``.
         """
-        memory, cache, rotation = key, around.cache, around.rotation
+        memory, cache, rotation, weight = key, around.cache, around.rotation, self.query.weight
         key = query if key is None else key
         value = key if value is None else value
+        inputs, ours = (query, key, value), (weight.shape[1:], weight.dtype, weight.device)
+        fit = [isinstance(x, Tensor) and (x.shape[2:], x.dtype, x.device) == ours for x in inputs]
+        same = all(fit) and key.shape == value.shape and len(key) == len(query)
+        if not same or 0 in (*query.shape, *key.shape):
+            check_sequences(weight, *inputs)
         query = self.query(query).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
-        if memory is not None and cache is not None and cache.length:
-            key, value = cache.key, cache.value  # the memory stays the same in all steps
-            check_same_memory(memory, key)
-        else:
-            key = self.key(key).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
-            value = self.value(value).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
-            if rotation is not None:
-                key = rotate(key, rotation)
-            if cache is not None:
-                key, value = cache.append(key, value)
         if rotation is not None:
             query = rotate(query, rotation)
-        return query, key, value
+        if memory is not None and cache is not None and cache.length:
+            check_same_memory(memory, cache.key)
+            return query, cache.key, cache.value  # the memory stays the same in all steps
+        key = self.key(key).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
+        value = self.value(value).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
+        if rotation is not None:
+            key = rotate(key, rotation)
+        return query, *((key, value) if cache is None else cache.append(key, value))
 
     @formula
     def attend(
@@ -163,9 +159,9 @@ class MultiHeadAttention(nn.Module):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        mask: Tensor | None = None,
-        causal: bool = False,
-        around: Around = NOTHING,
+        mask: Tensor | None,
+        causal: bool,
+        around: Around,
     ) -> Tensor:
         """Let every head attend, as in chapter 4.
 

@@ -1,6 +1,5 @@
 """Texts that are being written: what every way of decoding does to a model (chapter 10)."""
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -138,8 +137,7 @@ class RunningBatch:
         FloatingPointError
             If there is a NaN among them, or plus infinity.
         """
-        model = self.model if self._memory is None else self.model.decode
-        logits = self._run(model, last_only=True)[:, -1]
+        logits = self.model.logits(self.read_hidden()[:, -1:])[:, -1]
         check_logits(logits)
         return logits
 
@@ -148,7 +146,15 @@ class RunningBatch:
 
         ``model.logits`` makes logits of them, for as many positions as are of interest.
         """
-        return self._run(self.model.hidden if self._memory is None else self.model.decode_hidden)
+        start = 0 if self.cache is None else self.cache.length
+        return self.model.hidden(
+            self._ids[:, start : self.length],
+            None if self._mask is None else self._mask[..., : self.length],
+            self._memory,
+            self._source_mask,
+            positions=None if self._positions is None else self._positions[:, start : self.length],
+            cache=self.cache,
+        )
 
     def reorder(self, rows: Int[Tensor, " new_batch"], *, same_text: bool = False) -> None:
         """Keep these rows, in this order; a row may be kept more than once.
@@ -183,16 +189,6 @@ class RunningBatch:
         self.length = length
         if self.cache is not None and self.cache.length > length:
             self.cache.crop(length)
-
-    def _run(self, function: Callable[..., Tensor], **options: Any) -> Tensor:
-        start = 0 if self.cache is None else self.cache.length
-        inputs = [self._ids[:, start : self.length]]
-        masks = [None if self._mask is None else self._mask[..., : self.length]]
-        if self._memory is not None:
-            inputs.append(self._memory)
-            masks.append(self._source_mask)
-        positions = None if self._positions is None else self._positions[:, start : self.length]
-        return function(*inputs, *masks, positions=positions, cache=self.cache, **options)
 
 
 def _starts(config: Any, source_ids: Any) -> Tensor:

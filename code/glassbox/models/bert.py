@@ -4,11 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_length, check_model_mask, check_token_ids
+from glassbox.checks import (
+    check_model_mask,
+    check_same_shape,
+    check_token_ids,
+    give_either,
+    too_long,
+)
 from glassbox.config import Activation, StackConfig
 from glassbox.layers import Dropout, LayerNorm
 from glassbox.pretrained import (
@@ -238,14 +243,25 @@ class BertEmbeddings(nn.Module):
     def forward(
         self,
         token_ids: Int[Tensor, "batch length"] | None,
-        token_types: Int[Tensor, "batch length"],
+        token_types: Int[Tensor, "batch length"] | None = None,
         inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Look the three vectors up and add them; ``inputs_embeds`` replaces the word pieces'."""
-        positions = torch.arange(token_types.size(1), device=token_types.device)
-        pieces = self.token(token_ids) if inputs_embeds is None else inputs_embeds
-        x = pieces + self.token_type(token_types) + self.position(positions)
-        return self.dropout(self.norm(x))
+        table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
+        if (token_ids is None) == (inputs_embeds is None):
+            raise give_either("token_ids", "inputs_embeds")
+        if inputs_embeds is None:
+            check_token_ids("token_ids", token_ids, len(table), table.device)
+            inputs_embeds = self.token(token_ids)
+        else:
+            check_vectors("inputs_embeds", inputs_embeds, table)
+        if (length := inputs_embeds.size(1)) > len(places):
+            raise too_long(length, len(places))
+        if token_types is not None:
+            check_token_ids("token_types", token_types, len(types), table.device)
+            check_same_shape("token_types", token_types, inputs_embeds.shape[:2])
+        kinds = types[0] if token_types is None else self.token_type(token_types)
+        return self.dropout(self.norm(inputs_embeds + kinds + places[:length]))
 
 
 def begin(module: nn.Module) -> None:
@@ -329,34 +345,23 @@ class Bert(Pretrained):
             Integers, ``(batch, length)``; left out where ``inputs_embeds`` is given.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, length, length)``, where each may also
-            be 1; ``True`` = may attend. A batch with padding needs
-            ``padding_mask(token_ids, config.pad_id)``.
+            be 1. Padding needs ``padding_mask(token_ids, config.pad_id)``.
         token_types : Tensor, optional
-            Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second; all 0 if left
-            out.
+            Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second.
         inputs_embeds : Tensor, optional
-            ``(batch, length, d_model)``: vectors in place of those that the embedding table holds
-            for ``token_ids``. Positions and token types are added to them. Vectors that need no
-            more than the layers go into ``bert.encoder(vectors, mask)``.
+            ``(batch, length, d_model)``: vectors in place of those of ``token_ids`` in the table.
+            What needs no more than the layers goes into ``bert.encoder(vectors, mask)``.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError
-            If neither or both of ids and vectors are given, if there is no token, if there are
-            more tokens than positions, if an id is not in its table, or if shapes, dtypes or
-            devices do not fit.
-        TypeError
-            If the ids are not integers, the vectors not floating-point or the mask not boolean.
         """
-        shape, device = self._check_inputs(token_ids, mask, token_types, inputs_embeds)
-        if token_types is None:
-            token_types = torch.zeros(shape, dtype=torch.int64, device=device)
-        return self.encoder(self.embeddings(token_ids, token_types, inputs_embeds), mask)
+        x = self.embeddings(token_ids, token_types, inputs_embeds)
+        if mask is not None:
+            (batch, length), n_heads = x.shape[:2], self.config.heads(0)
+            check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)
+        return self.encoder(x, mask)
 
     @classmethod
     def our_name(cls, name: str) -> str | None:
@@ -368,36 +373,6 @@ class Bert(Pretrained):
             If a BERT has no parameter of that name.
         """
         return super().our_name(todays_name(name))
-
-    def _check_inputs(
-        self,
-        token_ids: Tensor | None,
-        mask: Tensor | None,
-        token_types: Tensor | None,
-        inputs_embeds: Tensor | None,
-    ) -> tuple[torch.Size, torch.device]:
-        """Refuse what cannot be read; return batch and length, and where the model is."""
-        table = self.embeddings.token.weight
-        if token_ids is not None and inputs_embeds is None:
-            check_token_ids("token_ids", token_ids, self.config.vocab_size, table.device)
-            shape = token_ids.shape
-        elif inputs_embeds is not None and token_ids is None:
-            check_vectors("inputs_embeds", inputs_embeds, table)
-            shape = inputs_embeds.shape[:2]
-        else:
-            raise ValueError("give either token_ids or inputs_embeds, and not both")
-        batch, length = shape
-        check_length(length, self.config.max_len)
-        scores = (batch, self.config.heads(0), length, length)
-        check_model_mask("mask", mask, scores, table.device)
-        if token_types is not None:
-            check_token_ids("token_types", token_types, self.config.n_token_types, table.device)
-            if token_types.shape != shape:
-                raise ValueError(
-                    f"token_types has shape {tuple(token_types.shape)}; expected that of "
-                    f"the tokens, {tuple(shape)}"
-                )
-        return shape, table.device
 
 
 def check_vectors(what: str, x: Tensor, table: Tensor) -> None:

@@ -8,17 +8,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.checks import check_length, check_model_mask, check_token_ids
 from glassbox.config import StackConfig
-from glassbox.layers import Dropout, Linear
+from glassbox.layers import Decoder, Dropout
+from glassbox.linear import Linear
 from glassbox.positional import Positions
 from glassbox.pretrained import (
-    Pretrained,
     check_entries,
     check_representable,
     read_number,
 )
-from glassbox.transformer import Decoder, count_tokens
+from glassbox.transformer import Writer
 
 #: Standard deviation of the weights before training, in GPT-2 and LLaMA alike.
 INITIAL_STD = 0.02
@@ -146,7 +145,7 @@ class LanguageModelConfig(_AnswersReferenceNames, StackConfig):
         return read
 
 
-class LanguageModel(Pretrained):
+class LanguageModel(Writer):
     """A decoder without an encoder: the logits of each position's next token.
 
     That nobody looks ahead always holds; whatever else must not be seen, a mask says.
@@ -179,6 +178,7 @@ class LanguageModel(Pretrained):
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = positions
+        self.max_len = config.max_len
         self.dropout = Dropout(config.dropout)
         self.decoder = Decoder(config, cross_attention=False)
         self.output = Linear(config.d_model, config.vocab_size, bias=False)
@@ -232,58 +232,6 @@ class LanguageModel(Pretrained):
         """
         hidden = self.hidden(token_ids, mask, positions=positions, cache=cache)
         return self.logits(hidden[:, -1:] if last_only else hidden)
-
-    def hidden(
-        self,
-        token_ids: Int[Tensor, "batch length"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        positions: Int[Tensor, "batch length"] | None = None,
-        cache: Cache | None = None,
-    ) -> Float[Tensor, "batch length d_model"]:
-        """Return what :meth:`forward` projects: the decoder's output, ``(batch, length, d_model)``.
-
-        Parameters
-        ----------
-        token_ids, mask, positions, cache : optional
-            As for :meth:`forward`.
-
-        Returns
-        -------
-        Tensor
-            ``(batch, length, d_model)``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As :meth:`forward`. A cache stays as it was.
-        """
-        check_token_ids(
-            "token_ids", token_ids, self.config.vocab_size, self.embedding.weight.device
-        )
-        new, seen = count_tokens(token_ids, cache)
-        check_length(seen.size(0), self.config.max_len)
-        scores_shape = (token_ids.size(0), self.config.heads(0), new.size(0), seen.size(0))
-        check_model_mask("mask", mask, scores_shape, token_ids.device)
-        where = new if positions is None else positions
-        x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
-        return self.decoder(
-            x,
-            mask=mask,
-            bias=self.positions.bias(new, seen),
-            rotation=self.positions.rotation(where),
-            cache=cache,
-        )
-
-    def logits(
-        self, hidden: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch length vocab"]:
-        """Project vectors to one number for each token id: ``(batch, length, vocab_size)``."""
-        return self.output(hidden)
-
-    def new_cache(self, max_len: int) -> Cache:
-        """Return an empty cache for ``max_len`` tokens at most, prompt included."""
-        return Cache(self.config.n_layers, max_len)
 
     def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Give our parameters the reference's names, where the projection stands outside the model.

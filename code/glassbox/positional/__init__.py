@@ -5,9 +5,14 @@ Five answers behind one interface, :class:`Positions`: add something to the embe
 bias, ALiBi).
 """
 
+from glassbox.around import Rotation
+from glassbox.positional.absolute import (
+    LearnedPositions,
+    Positions,
+    SinusoidalPositions,
+    sinusoidal_encoding,
+)
 from glassbox.positional.alibi import AlibiPositions, alibi_bias, alibi_slopes
-from glassbox.positional.interface import Positions, Rotation
-from glassbox.positional.learned import LearnedPositions
 from glassbox.positional.pairs import half_to_interleaved, interleaved_to_half
 from glassbox.positional.relative import RelativePositionBias, relative_buckets
 from glassbox.positional.rotary import (
@@ -17,7 +22,6 @@ from glassbox.positional.rotary import (
     rotary_rotation,
     rotate,
 )
-from glassbox.positional.sinusoidal import SinusoidalPositions, sinusoidal_encoding
 
 __all__ = [
     "AlibiPositions",

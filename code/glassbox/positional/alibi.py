@@ -4,7 +4,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.positional.interface import Positions, check_pair_of_positions
+from glassbox.around import Around
+from glassbox.checks import check_pair_of_positions
+from glassbox.positional.absolute import Positions
 
 
 def alibi_slopes(
@@ -101,10 +103,27 @@ class AlibiPositions(Positions):
             raise ValueError(f"n_heads={n_heads}: must be at least 1")
         self.n_heads = n_heads
 
+    def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
+        """Return the :meth:`bias`: distances count tokens, wherever a text is said to stand."""
+        return Around(bias=self.bias(seen[-positions.size(-1) :], seen))
+
     def bias(
         self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
     ) -> Float[Tensor, "*batch heads q_len k_len"]:
-        """Return the bias, in float32; see :meth:`Positions.bias`."""
+        """Return the bias in float32: ``(n_heads, q_len, k_len)``, or with the batch in front.
+
+        Parameters
+        ----------
+        q_positions, k_positions : Tensor
+            Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+
+        Raises
+        ------
+        TypeError
+            If the positions are not integers.
+        ValueError
+            If their shapes or devices do not fit together.
+        """
         check_pair_of_positions(q_positions, k_positions)
         slopes = alibi_slopes(self.n_heads, device=q_positions.device)
         return alibi_bias(q_positions, k_positions, slopes)

@@ -6,7 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassbox.positional.interface import Positions, check_pair_of_positions
+from glassbox.around import Around
+from glassbox.checks import check_pair_of_positions
+from glassbox.positional.absolute import Positions
 
 
 def relative_buckets(
@@ -132,10 +134,32 @@ class RelativePositionBias(Positions):
         self.bidirectional = bidirectional
         self.table = nn.Embedding(n_buckets, n_heads)
 
+    def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
+        """Return the :meth:`bias`: distances count tokens, wherever a text is said to stand."""
+        return Around(bias=self.bias(seen[-positions.size(-1) :], seen))
+
     def bias(
         self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
     ) -> Float[Tensor, "*batch heads q_len k_len"]:
-        """Look the distance of every query to every key up; see :meth:`Positions.bias`."""
+        """Look up the distance of every query to every key.
+
+        Parameters
+        ----------
+        q_positions, k_positions : Tensor
+            Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+
+        Raises
+        ------
+        TypeError
+            If the positions are not integers.
+        ValueError
+            If their shapes or devices do not fit together.
+
+        Returns
+        -------
+        Tensor
+            ``(n_heads, q_len, k_len)``, or with the batch in front.
+        """
         check_pair_of_positions(q_positions, k_positions)
         relative = k_positions[..., None, :] - q_positions[..., :, None]
         buckets = relative_buckets(

@@ -7,14 +7,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import broadcasts
-from glassbox.positional.interface import (
-    Positions,
-    Rotation,
-    check_base,
-    check_even,
-    check_positions,
-)
+from glassbox.around import Around, Rotation
+from glassbox.checks import broadcasts, check_base, check_even, check_positions
+from glassbox.positional.absolute import Positions
 
 WHY_EVEN = "its components are turned in pairs"
 
@@ -237,6 +232,10 @@ class RotaryPositions(Positions):
         self.base = base
         self.interleaved = interleaved
         self.scaling = scaling
+
+    def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
+        """Return the :meth:`rotation` of the new tokens."""
+        return Around(rotation=self.rotation(positions))
 
     def rotation(self, positions: Int[Tensor, "*rows length"]) -> Rotation:
         """Return the turns at these positions, one for all layers and heads.

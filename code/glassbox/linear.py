@@ -1,0 +1,21 @@
+"""A linear map: what learns in every layer (chapter 5)."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassbox.kernels import formula
+
+
+class Linear(nn.Linear):
+    r"""Map each vector: :math:`xW^\top + b`. A ``torch.nn.Linear`` that reads its formula.
+
+    Notes
+    -----
+    Chapter 5.
+    """
+
+    @formula
+    def forward(self, input: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
+        """Map ``input``, ``(..., d_in)``, to ``(..., d_out)``."""
+        mapped = input @ self.weight.T
+        return mapped if self.bias is None else mapped + self.bias

@@ -1,0 +1,262 @@
+"""Positions added to the embeddings: waves of many lengths, or rows of a table (chapter 6)."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassbox.around import NOTHING, Around
+from glassbox.checks import check_base, check_embeddings, check_even
+
+
+class Positions(nn.Module):
+    """A way to tell a model where its tokens stand; this one tells it nothing.
+
+    A model asks twice, and each scheme answers once: what is added to the embeddings, and what
+    goes around every layer. Positions are integer tensors, ``(length,)`` if all texts of the batch
+    stand at the same ones, otherwise ``(batch, length)``, as with padding on the left. They need
+    not start at 0: decoding with a cache asks for the newest position alone.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.5. Chapter 6.
+    """
+
+    def embed(
+        self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add positions to embeddings.
+
+        Parameters
+        ----------
+        x : Tensor
+            ``(batch, length, d_model)``.
+        positions : Tensor
+            Integers, ``(length,)`` or ``(batch, length)``.
+
+        Returns
+        -------
+        Tensor
+            ``(batch, length, d_model)``, in the dtype of ``x``.
+
+        Raises
+        ------
+        TypeError
+            If the positions are not integers.
+        ValueError
+            If shapes or devices do not fit.
+        """
+        check_embeddings(x, positions)
+        return x
+
+    def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
+        """Return what goes around every layer: a rotation of queries and keys, or a bias of scores.
+
+        Parameters
+        ----------
+        positions, seen : Tensor
+            Where the new tokens stand, and the numbers of all tokens so far, the new ones last.
+        """
+        return NOTHING
+
+
+def check_waves(d_model: int, base: float) -> None:
+    """Refuse a width that does not divide into waves, and a base that does not make them longer.
+
+    Raises
+    ------
+    TypeError
+        If ``d_model`` is not a whole number.
+    ValueError
+        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+    """
+    check_even("d_model", d_model, "each wave gives a sine and a cosine")
+    check_base(base)
+
+
+def sinusoidal_encoding(
+    positions: Int[Tensor, "..."],
+    d_model: int,
+    *,
+    base: float = 10_000.0,
+    concatenated: bool = False,
+) -> Float[Tensor, "... d_model"]:
+    r"""Describe each position by the sine and cosine of waves from short to long.
+
+    .. math:: PE_{(p, 2i)} = \sin\left(p / b^{2i/d}\right), \quad
+              PE_{(p, 2i+1)} = \cos\left(p / b^{2i/d}\right)
+
+    Moving on by :math:`k` turns pair :math:`i` by :math:`k / b^{2i/d}`, at every :math:`p`.
+
+    Parameters
+    ----------
+    positions : Tensor
+        Integers of any shape; any numbers, negative ones too.
+    d_model : int
+        Width :math:`d` of the encoding, even.
+    base : float, optional
+        :math:`b`; the longest wave repeats after almost :math:`2 \pi b` positions.
+    concatenated : bool, optional
+        All sines first, then all cosines, as in Marian; the paper's order is sine and cosine of
+        each pair side by side. See :func:`interleaved_to_half`.
+
+    Returns
+    -------
+    Tensor
+        ``(..., d_model)``, float32 and right to its last place at far positions too.
+
+    Raises
+    ------
+    ValueError
+        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.5. Chapter 6, equation ``eq-sinusoidal``.
+    """
+    if not (isinstance(d_model, int) and d_model > 0 and d_model % 2 == 0 and base > 1):
+        check_waves(d_model, base)
+    # Angles of thousands of radians leave float32 too few places after the point.
+    exact = torch.float32 if positions.device.type == "mps" else torch.float64
+    exponents = torch.arange(0, d_model, 2, dtype=exact, device=positions.device) / d_model
+    angles = positions[..., None] / base**exponents
+    waves = angles.sin(), angles.cos()
+    joined = torch.cat(waves, dim=-1) if concatenated else torch.stack(waves, dim=-1).flatten(-2)
+    return joined.float()
+
+
+class SinusoidalPositions(Positions):
+    """:func:`sinusoidal_encoding` added to the embeddings.
+
+    The encoding is computed anew for the positions asked for: there is no table, hence no longest
+    text, nothing in the ``state_dict``, nothing to move or cast with the model, and nothing that
+    changes while a compiled model runs. A step of decoding spends some 20 microseconds on it.
+
+    Parameters
+    ----------
+    d_model : int
+        Width of the embeddings, even.
+    base : float, optional
+        See :func:`sinusoidal_encoding`.
+    concatenated : bool, optional
+        All sines first, then all cosines.
+    endpoint : bool, optional
+        Whether the exponents of ``base`` run from 0 to 1, both included. In the paper's formula
+        the last one is :math:`1 - 2/d`.
+    first_position : int, optional
+        The number of a text's first position, added to all.
+
+    Raises
+    ------
+    ValueError
+        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+
+    Notes
+    -----
+    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, has
+    ``concatenated=True, endpoint=True``: it spaces the waves over :math:`d/2 - 1` steps in place
+    of :math:`d/2`, as a base of :math:`b^{(d/2) / (d/2 - 1)}` would. OpenNMT-tf has
+    ``first_position=1`` as well. Chapter 6.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        base: float = 10_000.0,
+        concatenated: bool = False,
+        endpoint: bool = False,
+        first_position: int = 0,
+    ) -> None:
+        super().__init__()
+        check_waves(d_model, base)
+        self.d_model = d_model
+        self.base = base
+        self.concatenated = concatenated
+        self.endpoint = endpoint
+        self.first_position = first_position
+
+    def embed(
+        self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add the encoding of ``positions`` to ``x``; see :meth:`Positions.embed`."""
+        fit = isinstance(positions, Tensor) and positions.device == x.device
+        like = (torch.int64, x.size(1), self.d_model) if x.dim() == 3 else None
+        if not fit or (positions.dtype, *positions.shape, x.size(-1)) != like:
+            check_embeddings(x, positions, self.d_model)
+        base, pairs = self.base, self.d_model // 2
+        if self.endpoint:  # the exponents i / (pairs - 1), in terms of the formula's i / pairs
+            base **= pairs / max(pairs - 1, 1)
+        encoding = sinusoidal_encoding(
+            positions + self.first_position,
+            self.d_model,
+            base=base,
+            concatenated=self.concatenated,
+        )
+        return x + encoding.to(x.dtype)
+
+    def extra_repr(self) -> str:
+        options = [f"{self.d_model}", f"base={self.base:g}"]
+        for name in ("concatenated", "endpoint", "first_position"):
+            if value := getattr(self, name):
+                options.append(f"{name}={value}")
+        return ", ".join(options)
+
+
+class LearnedPositions(Positions):
+    """A vector for each position, learned and added to the embeddings.
+
+    What no training text reached has no vector: positions from ``max_len`` on are refused.
+
+    Parameters
+    ----------
+    max_len : int
+        How many positions have a vector.
+    d_model : int
+        Width of the embeddings.
+
+    Attributes
+    ----------
+    table : nn.Embedding
+        ``(max_len, d_model)``.
+
+    Raises
+    ------
+    ValueError
+        If ``max_len`` or ``d_model`` is less than 1.
+
+    Notes
+    -----
+    Gehring et al. (2017), section 3.1; in BERT and GPT-2. Vaswani et al. (2017), table 3, row E,
+    found them as good as sinusoids. Chapter 6.
+    """
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        super().__init__()
+        if max_len < 1 or d_model < 1:
+            raise ValueError(f"max_len={max_len} and d_model={d_model}: both must be at least 1")
+        self.table = nn.Embedding(max_len, d_model)
+
+    def embed(
+        self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add the vectors of ``positions`` to ``x``; see :meth:`Positions.embed`.
+
+        Raises
+        ------
+        ValueError
+            Besides, if a position is negative or not less than ``max_len``. Compiled code has no
+            values to look at, only shapes, and leaves this to the table.
+        """
+        check_embeddings(x, positions, self.table.embedding_dim)
+        self._check_range(positions)
+        return x + self.table(positions)
+
+    def _check_range(self, positions: Tensor) -> None:
+        if torch.compiler.is_compiling() or positions.is_meta or not positions.numel():
+            return
+        low, high = (int(end) for end in positions.aminmax())
+        if low < 0 or high >= self.table.num_embeddings:
+            raise ValueError(
+                f"positions run from {low} to {high}; this table has {self.table.num_embeddings}, "
+                f"0 to {self.table.num_embeddings - 1}: shorten the text or split it"
+            )
