@@ -67,11 +67,11 @@ def test_what_is_not_finite_leaves_a_gap():
 @pytest.mark.parametrize(
     ("x", "panels", "options", "message"),
     [
-        (X, {}, {}, "no curves"),
-        (X, {"a": {}}, {}, "no curves"),
+        (X, {}, {}, "no panels to draw"),
+        (X, {"a": {}}, {}, "there are 0 series"),
         (X, {"a": {"b": [1.0, 2.0]}}, {}, r"'a', 'b' has 2 values for 3 points"),
         (X, {"a": {"b": X}, "c": {"d": X}}, {}, r"'c' has the series \['d'\]"),
-        (X, {"a": {str(i): X for i in range(6)}}, {}, "has 6 series; 5"),
+        (X, {"a": {str(i): X for i in range(7)}}, {}, "there are 7 series; 1 to 6"),
         (X, {"a": {"b": [1.0, 0.0, 2.0]}}, {"log_y": True}, "value 0; a number needs"),
         ([0, 1, 2], {"a": {"b": X}}, {"log_x": True}, "x has the value 0"),
     ],

@@ -9,11 +9,10 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassbox_book.viz.style import KEY, QUERY, TEXT, VALUE
+from glassbox_book.viz.style import KEY, PAGE_WIDTH, QUERY, TEXT, VALUE
 from glassbox_book.viz.tokens import visible
 
 _ROW = 0.44  # inches for a leaf
-_WIDTH = 7.0  # inches: the column of the site on a large screen
 #: State of a node to colour, marker and line.
 _LOOKS: dict[str, tuple[str, str, Any]] = {
     "kept": (QUERY, "o", "-"),
@@ -80,7 +79,7 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
             depths[place] = depths[node.parent] + 1
     heights = _heights(children)
     rows = max(heights) + 1
-    fig, ax = plt.subplots(figsize=(_WIDTH, _ROW * rows + 0.7))
+    fig, ax = plt.subplots(figsize=(PAGE_WIDTH, _ROW * rows + 0.7))
     for place, node in enumerate(nodes):
         colour, marker, dashes = _LOOKS[node.state]
         x, y = depths[place], heights[place]
