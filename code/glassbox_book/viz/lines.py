@@ -54,8 +54,7 @@ def curves(
         If there is nothing to draw, a curve has not one value per point, panels differ in their
         series, there are more than six, or a logarithm is asked of a number that has none.
     """
-    labels = {"x_label": x_label, "y_label": y_label}
-    return _panels(x, panels, labels, log_x=log_x, log_y=log_y, share_y=True)[0]
+    return _panels(x, panels, x_label, y_label, log_x=log_x, log_y=log_y, one_scale=True)[0]
 
 
 def line_charts(
@@ -85,7 +84,7 @@ def line_charts(
     ValueError
         As in :func:`curves`.
     """
-    fig, axes = _panels(x, panels, {"x_label": x_label}, log_x=log_x, log_y=log_y, share_y=False)
+    fig, axes = _panels(x, panels, x_label, "", log_x=log_x, log_y=log_y, one_scale=False)
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
@@ -95,7 +94,14 @@ def line_charts(
 
 
 def _panels(
-    x: Any, panels: Panels, labels: dict[str, str], *, log_x: bool, log_y: bool, share_y: bool
+    x: Any,
+    panels: Panels,
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool,
+    log_y: bool,
+    one_scale: bool,
 ) -> tuple[Figure, list[Axes]]:
     columns = side_by_side(panels, 1, "{title: {series: values}}")
     places = numbers(x)
@@ -104,9 +110,15 @@ def _panels(
         for title, series in panels.items()
     }
     _check(places, drawn, log_x=log_x, log_y=log_y)
-    size = (FIGURE_WIDTH, _PANEL)
     fig, axes = grid(
-        list(drawn), columns, size, around=_AROUND, sharex=True, sharey=share_y, **labels
+        list(drawn),
+        columns,
+        (FIGURE_WIDTH, _PANEL),
+        around=_AROUND,
+        x_label=x_label,
+        y_label=y_label,
+        sharex=True,
+        sharey=one_scale,
     )
     lowest = min(np.nanmin(values) for series in drawn.values() for values in series.values())
     for ax, series in zip(axes, drawn.values(), strict=True):
@@ -120,7 +132,7 @@ def _panels(
         if lowest < 0:
             ax.axhline(0, color=TEXT, linewidth=0.8)
     _mark(axes[0], places)
-    legend(fig, axes[0], 2 if len(axes[0].get_legend_handles_labels()[1]) > 3 else 3)
+    legend(fig, axes[0], 3 if len(series) <= 3 else 2)  # all panels have the same series
     return fig, axes
 
 

@@ -304,14 +304,13 @@ def _write_numbers(
 ) -> bool:
     """Write each number into its cell, and return whether there is room for it."""
     fig.draw_without_rendering()  # lays out: cells have their size
-    shape = (int(axes[0].get_ylim()[0] + 0.5), int(axes[0].get_xlim()[1] + 0.5))
-    matrices = [np.asarray(picture.get_array()).reshape(shape) for picture in pictures]
+    matrices = [np.asarray(picture.get_array()) for picture in pictures]
     texts = [
         [annotate.format(number).replace("-", "\N{MINUS SIGN}") for number in matrix.flat]
         for matrix in matrices
     ]
     longest = max(len(text) for row in texts for text in row)
-    width, height = np.array(axes[0].bbox.size) * 72 / fig.dpi / shape[::-1]
+    width, height = np.array(axes[0].bbox.size) * 72 / fig.dpi / matrices[0].shape[::-1]
     size = min(10.0, width / (0.62 * longest), height / 1.2)
     if size < _SMALLEST_NUMBER:
         return False

@@ -110,7 +110,7 @@ def grid(
     return fig, panels
 
 
-def legend(fig: Figure, ax: Axes, columns: int = 3, *, where: str = "upper") -> None:
+def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> None:
     """Name the series of a panel outside all panels, if there are several.
 
     Parameters
@@ -121,9 +121,10 @@ def legend(fig: Figure, ax: Axes, columns: int = 3, *, where: str = "upper") -> 
         Whose series have names.
     columns : int
         How many names stand side by side.
-    where : {"upper", "lower"}
-        Above or below the panels.
+    below : bool
+        Below the panels instead of above them.
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) > 1:
-        fig.legend(handles, names, loc=f"outside {where} center", ncols=columns)
+        loc: Any = "outside lower center" if below else "outside upper center"
+        fig.legend(handles, names, loc=loc, ncols=columns)

@@ -22,8 +22,9 @@ _COLOURS = [look["color"] for look in SERIES[:5]]
 _MARKERS = "os^DvPX<*>"
 _GAP = 4.0  # points between a dot and its label
 _SPACE = 1.5  # points on either side of a label, so that two do not read as one
-#: Where a label may stand, as seen from its dot: right, left, above, below, then between these.
-_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+#: Where a label may stand, as seen from its dot: right, left, above, below, and between these.
+_STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_SLANTED = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 #: How far off it may stand, in gaps; from the second on a line leads to the dot.
 _DISTANCES = (1.0, 3.5, 6.5, 9.5)
 
@@ -130,7 +131,7 @@ def scatters(
         legend(fig, axes[0], 6 if wide else 3)
     fig.draw_without_rendering()  # until then nothing has its place
     for ax, panel in zip(axes, drawn.values(), strict=True):
-        _label(ax, panel.points, panel.labels, 9 if wide else 10)
+        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9 if wide else 10)
     return fig
 
 
@@ -222,11 +223,18 @@ def trade_off(
     fig.draw_without_rendering()  # until then nothing has its place
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label in settings]
-    _label(ax, numbers([place for *place, _ in settings]), labels, 9)
+    # Beside its dot a label would stand on the line.
+    _label(ax, numbers([place for *place, _ in settings]), labels, _SLANTED + _STRAIGHT, 9)
     return fig
 
 
-def _label(ax: Axes, points: np.ndarray, labels: Sequence[str], size: int) -> None:
+def _label(
+    ax: Axes,
+    points: np.ndarray,
+    labels: Sequence[str],
+    sides: Sequence[tuple[int, int]],
+    size: int,
+) -> None:
     """Write each label on the side of its dot where it covers least of what is there already."""
     pixels = ax.figure.dpi / 72
     dot = 6.0 * pixels
@@ -238,7 +246,7 @@ def _label(ax: Axes, points: np.ndarray, labels: Sequence[str], size: int) -> No
             continue
         others = taken[:number] + taken[number + 1 :]
         best: tuple[float, Text, Bbox] | None = None
-        for place, (far, side) in enumerate(product(_DISTANCES, _SIDES)):
+        for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if best is not None and best[0] < place:
                 break  # nothing that is further off can be better
             shown = _write(ax, text, points[number], side, far, size)

@@ -68,5 +68,5 @@ def position_scheme(
     below.set(xlabel="distance, key minus query", ylabel=score_label)
     below.set_title("what scores make of it")
     below.grid(visible=True)
-    legend(fig, below, 2, where="lower")
+    legend(fig, below, 2, below=True)
     return fig

@@ -70,13 +70,15 @@ def vectors(
     fig, axes = _panels(list(drawn), ends, columns)
     fig.draw_without_rendering()  # from here on the places on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
+        earlier = faint.get(title, {})
         if hull:
-            _shade(ax, list((faint.get(title) or named).values()))
-        for name, end in faint.get(title, {}).items():
-            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashed=True)
+            corners = _convex(np.array(list((earlier or named).values())))
+            ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
+        for name, end in earlier.items():
+            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashes=(0, (3, 2)))
         for name, end in named.items():
             _arrow(ax, np.zeros(2), end, colours[name])
-        _write_names(ax, named, list(faint.get(title, {}).values()))
+        _write_names(ax, named, list(earlier.values()))
     return fig
 
 
@@ -170,7 +172,7 @@ def _arrow(
     *,
     width: float = 2.2,
     alpha: float = 1.0,
-    dashed: bool = False,
+    dashes: Any = "-",
 ) -> None:
     if np.allclose(start, end):  # an arrow of no length is a point
         ax.plot(*end, "o", color=colour, alpha=alpha, markersize=2 * width)
@@ -183,17 +185,12 @@ def _arrow(
             "arrowstyle": "-|>,head_length=0.5,head_width=0.25",
             "color": colour,
             "linewidth": width,
-            "linestyle": (0, (3, 2)) if dashed else "-",
+            "linestyle": dashes,
             "alpha": alpha,
             "shrinkA": 0,
             "shrinkB": 0,
         },
     )
-
-
-def _shade(ax: Axes, ends: list[np.ndarray]) -> None:
-    corners = _convex(np.array(ends))
-    ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
 
 
 def _convex(points: np.ndarray) -> np.ndarray:
