@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from glassbox_book.exercises import EXERCISES, Case, Exercise, check
-from glassbox_book.exercises.exercise import slips
 
 SCORES = "scaled_dot_product.scores"
 ATTENTION = "scaled_dot_product.attention"
@@ -310,23 +309,3 @@ def test_check_leaves_the_random_numbers_alone():
 def test_check_works_without_gradients_and_on_another_default_device():
     with torch.no_grad(), torch.device("meta"):
         assert check(ATTENTION, attention).passed
-
-
-def test_two_mistakes_at_once_are_both_named():
-    text = said(SCORES, lambda query, key: key @ query.mT)
-    assert "You forgot to scale" in text
-    assert "Your rows belong to the keys" in text
-
-
-def test_slips_come_alone_and_in_twos():
-    def flawed(x, *, sign=1, shift=0):
-        return sign * x + shift
-
-    made = slips(flawed, {"Sign.": {"sign": -1}, "Shift.": {"shift": 1}, "More.": {"shift": 2}})
-    assert {sentence: function(5) for sentence, function in made.items()} == {
-        "Sign.": -5,
-        "Shift.": 6,
-        "More.": 7,
-        "Sign. Shift.": -4,
-        "Sign. More.": -3,
-    }

@@ -1,18 +1,20 @@
 """Every exercise accepts its reference, and tells its known mistakes apart."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
+from glassbox_book import exercises
 from glassbox_book.exercises import EXERCISES, check
 from glassbox_book.exercises.compare import difference
 
 pytestmark = pytest.mark.slow
 
-#: Those of two others together are left out: `test_check.py` shows that both are named.
 MISTAKES = [
     pytest.param(name, sentence, id=f"{name.partition('.')[2]}-{number}")
     for name, exercise in EXERCISES.items()
     for number, sentence in enumerate(exercise.mistakes)
-    if not any(one != sentence and one in sentence for one in exercise.mistakes)
 ]
 
 
@@ -28,6 +30,15 @@ def test_reference_is_right(name):
     verdict = check(name, EXERCISES[name].reference)
     assert verdict.passed, verdict.text
     assert verdict.text.startswith("Right in all ")
+
+
+def test_every_exercise_has_mistakes_and_no_other_has():
+    found = {
+        f"{file.parent.name}.{function}"
+        for file in Path(exercises.__file__).parent.glob("*/mistakes.toml")
+        for function in tomllib.loads(file.read_text(encoding="utf-8"))
+    }
+    assert found == set(EXERCISES)
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -81,7 +81,8 @@ def test_panels_have_labels_of_their_own_and_one_scale():
 def test_panels_that_do_not_fill_the_last_row_leave_it_empty():
     panels = {str(number): (["a"], [number]) for number in range(3)}
     fig = bar_charts(panels, value_label="n", columns=2)
-    assert [ax.get_visible() for ax in fig.axes] == [True, True, True, False]
+    assert len(fig.axes) == 3
+    assert [ax.get_xlabel() for ax in fig.axes] == ["", "n", "n"]
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_both_signs_are_told_apart_by_lightness_too():
 @pytest.mark.parametrize(
     ("matrices", "options", "reason"),
     [
-        ({}, {}, r"no matrices to draw"),
+        ({}, {}, r"no panels to draw"),
         ({"m": [1.0, 2.0]}, {}, r"'m' has shape \(2,\); expected \(rows, columns\)"),
         ({"m": [[1.0, math.inf]]}, {}, r"'m' is inf in row 0, column 1"),
         ({"m": SMALL, "n": SMALL.T}, {}, r"'n' has shape \(3, 2\), the first has \(2, 3\)"),
@@ -134,7 +134,7 @@ def test_both_signs_are_told_apart_by_lightness_too():
         ({"m": SMALL}, {"column_names": ["a"]}, r"there are 1 column_names for 3 columns"),
         ({"m": -SMALL}, {"signed": False}, r"the least number is -6; pass signed=True"),
         ({"m": SMALL}, {"limit": 0}, r"limit=0: must be more than 0"),
-        ({"m": SMALL}, {"side_by_side": 0}, r"side_by_side=0: must be at least 1"),
+        ({"m": SMALL}, {"columns": 0}, r"columns=0: must be at least 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(matrices, options, reason):

@@ -39,7 +39,7 @@ def test_matrix_stands_above_and_each_line_has_its_points_below():
 def test_lines_differ_by_more_than_their_colour():
     fig: Any = position_scheme(MATRIX, {n: [0, 1] for n in "abcd"}, [0, 1], **LABELS)
     lines = [line for line in fig.axes[1].get_lines() if line.get_label() in "abcd"]
-    assert len({line.get_linestyle() for line in lines}) == 4
+    assert len({line.get_linestyle() + str(line.get_marker()) for line in lines}) == 4
 
 
 def test_a_single_line_needs_no_legend():
@@ -49,8 +49,8 @@ def test_a_single_line_needs_no_legend():
 @pytest.mark.parametrize(
     ("matrix", "lines", "reason"),
     [
-        (MATRIX, {}, r"there are 0 lines"),
-        (MATRIX, {n: [0, 1] for n in "abcde"}, r"there are 5 lines; one to 4"),
+        (MATRIX, {}, r"there are 0 series"),
+        (MATRIX, {n: [0, 1] for n in "abcdefg"}, r"there are 7 series; 1 to 6"),
         (MATRIX, {"a": [0]}, r"'a' has 1 scores for 2 distances"),
         (MATRIX[0], {"a": [0, 1]}, r"'matrix' has shape \(10,\)"),
     ],

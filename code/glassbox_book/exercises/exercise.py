@@ -1,12 +1,10 @@
-"""What an exercise is: a reference, cases, and the mistakes that people make.
+"""What an exercise is: a reference, cases, and the mistakes that people make."""
 
-Each mistake is a function together with the sentence that it deserves.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import combinations
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
 from typing import Any
 
 import torch
@@ -44,8 +42,9 @@ class Exercise:
         The right answer.
     cases : callable
         Yields the cases. It is given ``draw``: ``torch.randn`` with a seeded generator.
-    mistakes : mapping of str to callable
-        What people get wrong: the sentence that says it, and the function that does it.
+    flawed : callable, optional
+        Makes the mistake that its argument ``flaw`` names; the reference if left out. What each
+        flaw deserves to hear is in the chapter's ``mistakes.toml``.
     returns : tuple of str
         What the results are called.
     gradients : bool
@@ -62,7 +61,7 @@ class Exercise:
     name: str
     reference: Callable[..., Any]
     cases: Callable[[Draw], Iterable[Case]]
-    mistakes: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    flawed: Callable[..., Any] | None = None
     returns: tuple[str, ...] = ("result",)
     gradients: bool = False
     tolerance: float = 1e-5
@@ -72,35 +71,24 @@ class Exercise:
             raise ValueError(f"there are two exercises called {self.name!r}")
         EXERCISES[self.name] = self
 
+    @property
+    def mistakes(self) -> dict[str, Callable[..., Any]]:
+        """What people get wrong: the sentence that says it, and the function that does it."""
+        chapter, _, function = self.name.partition(".")
+        sentences = _sentences(chapter).get(function, {})
+        make = self.flawed or self.reference
+        return {sentence: partial(make, flaw=flaw) for flaw, sentence in sentences.items()}
+
     def hidden_cases(self) -> list[Case]:
         """Return the cases that are tried, the same ones every time."""
         return list(self.cases(partial(torch.randn, generator=torch.Generator().manual_seed(0))))
 
 
-def slips(
-    flawed: Callable[..., Any], table: Mapping[str, Mapping[str, Any]]
-) -> Mapping[str, Callable[..., Any]]:
-    """Make mistakes of one function with flaws to choose, each alone and any two together.
-
-    Parameters
-    ----------
-    flawed : callable
-        Right by default; its keyword arguments put mistakes in.
-    table : mapping of str to mapping
-        The keyword arguments of each slip, by the sentence that names it.
-
-    Returns
-    -------
-    mapping of str to callable
-        For :attr:`Exercise.mistakes`.
-    """
-    alone = {sentence: partial(flawed, **flaw) for sentence, flaw in table.items()}
-    together = {
-        f"{first} {second}": partial(flawed, **flaw, **other)
-        for (first, flaw), (second, other) in combinations(table.items(), 2)
-        if not flaw.keys() & other.keys()
-    }
-    return alone | together
+@cache
+def _sentences(chapter: str) -> dict[str, dict[str, str]]:
+    """Return what the flaws of each exercise of a chapter deserve to hear."""
+    file = files("glassbox_book.exercises") / chapter / "mistakes.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
 def _sketch(value: Any) -> str:

@@ -1,16 +1,14 @@
 """Figures and attention views of the book."""
 
+from glassbox_book.viz.attention import attention_map, attention_maps
 from glassbox_book.viz.bars import bar_chart, bar_charts
-from glassbox_book.viz.charts import line_charts
 from glassbox_book.viz.compare import compare_heads
-from glassbox_book.viz.curves import curves
 from glassbox_book.viz.distributions import reshaped
-from glassbox_book.viz.heatmap import attention_map, attention_maps
+from glassbox_book.viz.lines import curves, line_charts, spread_chart
 from glassbox_book.viz.matrices import heat_map, heat_maps
-from glassbox_book.viz.scatter import scatter, scatters
+from glassbox_book.viz.points import scatter, scatters, trade_off
 from glassbox_book.viz.schemes import position_scheme
 from glassbox_book.viz.source import Source
-from glassbox_book.viz.spreads import spread_chart
 from glassbox_book.viz.style import (
     AMBER,
     HIGHLIGHT,
@@ -21,7 +19,6 @@ from glassbox_book.viz.style import (
     use_book_style,
 )
 from glassbox_book.viz.tables import Table
-from glassbox_book.viz.tradeoff import trade_off
 from glassbox_book.viz.trees import Node, search_tree
 from glassbox_book.viz.vectors import vector_sums, vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view

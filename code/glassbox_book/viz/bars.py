@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
 from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, KEY, QUERY, TEXT, VALUE
 
 #: Series differ by more than their colour.
@@ -99,49 +100,37 @@ def bar_charts(
         If there are no panels or columns, ``highlight`` names another panel, or as in
         :func:`bar_chart`.
     """
-    if not panels:
-        raise ValueError("no panels to draw; pass {title: (labels, values)}")
-    if columns < 1:
-        raise ValueError(f"columns={columns}: must be at least 1")
-    marked = {} if highlight is None else dict(highlight)
+    columns = side_by_side(panels, columns, "{title: (labels, values)}")
+    marked = highlight or {}
     if unknown := marked.keys() - panels.keys():
         raise ValueError(f"highlight names {sorted(unknown)}; the panels are {list(panels)}")
     drawn = {title: (list(labels), _series(values)) for title, (labels, values) in panels.items()}
     for title, (labels, series) in drawn.items():
         _check(title, labels, series, marked.get(title, ()))
-    columns = min(columns, len(drawn))
-    rows = -(-len(drawn) // columns)
     most = max(len(labels) * len(series) for labels, series in drawn.values())
-    height = 2.6 if upright else _ROW * most + _PANEL
-    fig, axes = plt.subplots(
-        rows,
+    fig, axes = grid(
+        list(drawn),
         columns,
-        figsize=(FIGURE_WIDTH, height * rows + 0.3),
+        (FIGURE_WIDTH / columns, 2.6 if upright else _ROW * most + _PANEL),
+        around=0.3,
+        x_label="" if upright else value_label,
+        y_label=value_label if upright else "",
         sharex=not upright,
         sharey=upright,
-        squeeze=False,
     )
-    for ax in axes.flat[len(drawn) :]:
-        ax.set_visible(False)
-    for ax, (title, (labels, series)) in zip(axes.flat, drawn.items(), strict=False):
+    for ax, (title, (labels, series)) in zip(axes, drawn.items(), strict=True):
         _draw(ax, labels, series, marked.get(title, ()), annotate, upright=upright)
-        if title:
-            ax.set_title(title, loc="left")
-    for ax in axes[:, 0] if upright else axes[-1]:
-        (ax.set_ylabel if upright else ax.set_xlabel)(value_label)
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    if len(handles) > 1:
-        fig.legend(handles, names, loc="outside upper center", ncols=len(names))
+    legend(fig, axes[0], len(_SERIES))
     return fig
 
 
-def _series(values: Any) -> dict[str, list[float]]:
+def _series(values: Any) -> dict[str, np.ndarray]:
     series = values if isinstance(values, Mapping) else {"": values}
-    return {name: [float(value) for value in numbers] for name, numbers in series.items()}
+    return {name: numbers(found) for name, found in series.items()}
 
 
 def _check(
-    title: str, labels: list[str], series: dict[str, list[float]], marked: Collection[int]
+    title: str, labels: list[str], series: dict[str, np.ndarray], marked: Collection[int]
 ) -> None:
     if not labels or not series:
         raise ValueError(f"{title!r} has no bars to draw: give it labels and values")
@@ -162,35 +151,33 @@ def _check(
 def _draw(
     ax: Axes,
     labels: list[str],
-    series: dict[str, list[float]],
+    series: dict[str, np.ndarray],
     marked: Collection[int],
     annotate: str | None,
     *,
     upright: bool,
 ) -> None:
     thick = 0.78 / len(series)
+    places = np.arange(len(labels))
+    draw = ax.bar if upright else ax.barh
     for number, ((name, values), (colour, hatch)) in enumerate(
         zip(series.items(), _SERIES, strict=False)
     ):
-        places = [place + (number - (len(series) - 1) / 2) * thick for place in range(len(labels))]
-        colours = [HIGHLIGHT if place in marked else colour for place in range(len(labels))]
+        beside = (number - (len(series) - 1) / 2) * thick
+        colours = [HIGHLIGHT if place in marked else colour for place in places]
         style: dict[str, Any] = {"color": colours, "hatch": hatch, "edgecolor": "white", "lw": 0}
-        bars = (
-            ax.bar(places, values, thick * 0.94, label=name, **style)
-            if upright
-            else ax.barh(places, values, thick * 0.94, label=name, **style)
-        )
+        bars = draw(places + beside, values, thick * 0.94, label=name, **style)
         if annotate is not None:
             words = [annotate.format(value) for value in values]
             ax.bar_label(bars, words, padding=3, fontsize=10, color=TEXT)
     if upright:
-        ax.set_xticks(range(len(labels)), labels)
+        ax.set_xticks(places, labels)
         ax.margins(y=0.15)
         ax.grid(axis="y")
     else:
-        ax.set_yticks(range(len(labels)), labels)
+        ax.set_yticks(places, labels)
         ax.invert_yaxis()
         ax.margins(x=0.2 if annotate is not None else 0.05)
         ax.grid(axis="x")
-    if min(min(values) for values in series.values()) < 0:
+    if min(values.min() for values in series.values()) < 0:
         (ax.axhline if upright else ax.axvline)(0, color=TEXT, linewidth=0.8)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from glassbox_book.viz.panels import grid, numbers, side_by_side
 from glassbox_book.viz.style import FIGURE_WIDTH, KEY, QUERY, TEXT
 from glassbox_book.viz.tokens import visible_all
 
@@ -57,44 +57,25 @@ def reshaped(
     -----
     Chapter 10.
     """
-    if not panels:
-        raise ValueError("no panels to draw; pass {title: probabilities}")
-    if columns < 1:
-        raise ValueError(f"columns={columns}: must be at least 1")
+    columns = side_by_side(panels, columns, "{title: probabilities}")
     names = visible_all(tokens)
-    first = _numbers("before", before, len(names))
-    drawn = {title: _numbers(title, values, len(names)) for title, values in panels.items()}
+    drawn = {title: numbers(values) for title, values in panels.items()}
+    first = numbers(before)
+    for title, values in (("before", first), *drawn.items()):
+        if len(values) != len(names):
+            raise ValueError(f"{title!r} has {len(values)} probabilities for {len(names)} tokens")
     top = limit or 1.08 * max(first.max(), *(values.max() for values in drawn.values()))
-    columns = min(columns, len(drawn))
-    rows = -(-len(drawn) // columns)
-    fig, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(FIGURE_WIDTH, _PANEL * rows + 0.9),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
-    for ax in axes.flat[len(drawn) :]:
-        ax.remove()
-    for place, (title, values) in enumerate(drawn.items()):
-        ax = axes.flat[place]
+    size = (FIGURE_WIDTH / columns, _PANEL)
+    fig, axes = grid(list(drawn), columns, size, around=0.9, sharex=True, sharey=True)
+    for ax, values in zip(axes, drawn.values(), strict=True):
         _draw(ax, first, values, float(top))
-        ax.set_title(title, loc="left", fontsize=10)
+        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize=10)
         ax.set_ylim(0, top)
         ax.set_xticks(range(len(names)), names, rotation=90, fontsize=9, parse_math=False)
-        ax.tick_params(axis="x", length=0, labelbottom=place + columns >= len(drawn))
+        ax.tick_params(axis="x", length=0)
         ax.grid(axis="y")
     fig.supylabel("probability", fontsize=11, color=TEXT)
     return fig
-
-
-def _numbers(name: str, values: Any, count: int) -> np.ndarray:
-    values = values.detach().cpu() if hasattr(values, "detach") else values
-    array = np.asarray([float(value) for value in values])
-    if len(array) != count:
-        raise ValueError(f"{name!r} has {len(array)} probabilities for {count} tokens")
-    return array
 
 
 def _draw(ax: Axes, before: np.ndarray, after: np.ndarray, top: float) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from glassbox_book.viz.matrices import add_bar, color_range, draw_matrix, read_matrix
-from glassbox_book.viz.style import FIGURE_WIDTH, TEXT
-
-_DASHES = ("-", "--", "-.", ":")  # lines differ by more than their colour
+from glassbox_book.viz.lines import draw_lines
+from glassbox_book.viz.matrices import color_range, draw_matrix, explain, read_matrix
+from glassbox_book.viz.panels import legend, numbers
+from glassbox_book.viz.style import FIGURE_WIDTH, TEXT, check_series
 
 
 def position_scheme(
@@ -34,7 +33,7 @@ def position_scheme(
     matrix : array or tensor, shape (rows, columns)
         What is added, or by what queries and keys are turned.
     scores : mapping of str to sequence of numbers
-        At most four lines by their names, each with one score for each distance.
+        At most six lines by their names, each with one score for each distance.
     distances : sequence of int
         Position of the key minus position of the query.
     row_label, column_label, value_label : str
@@ -51,31 +50,23 @@ def position_scheme(
     ------
     ValueError
         If ``matrix`` is not a matrix of finite numbers, there is no line or there are more than
-        four, or a line has not one score for each distance.
+        six, or a line has not one score for each distance.
     """
-    if not 1 <= len(scores) <= len(_DASHES):
-        raise ValueError(f"there are {len(scores)} lines; one to {len(_DASHES)} can be told apart")
-    for name, values in scores.items():
+    check_series(scores)
+    lines = {name: numbers(values) for name, values in scores.items()}
+    for name, values in lines.items():
         if len(values) != len(distances):
             raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
-    numbers = read_matrix("matrix", matrix)
-    low, high = color_range([numbers], None, None)
-    fig, (above, below) = plt.subplots(
-        2, 1, figsize=(FIGURE_WIDTH, 5.6), gridspec_kw={"height_ratios": (3, 2)}
-    )
-    picture = draw_matrix(above, numbers, low, high)
-    for axis in (above.xaxis, above.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    above.tick_params(length=0)
-    above.spines[:].set_visible(False)
+    found = read_matrix("matrix", matrix)
+    ratios = {"height_ratios": (3, 2)}
+    fig, (above, below) = plt.subplots(2, 1, figsize=(FIGURE_WIDTH, 5.6), gridspec_kw=ratios)
+    draw_matrix(above, found, *color_range([found], None, None))
     above.set(xlabel=column_label, ylabel=row_label, title="what it puts in")
-    add_bar(fig, [above], picture, low, high, value_label)
-    for dash, (name, values) in zip(_DASHES, scores.items(), strict=False):
-        below.plot(distances, [float(value) for value in values], dash, label=name)
+    explain(fig, [above], value_label=value_label)
+    draw_lines(below, numbers(distances), lines)
     below.axvline(0, color=TEXT, linewidth=0.8)
     below.set(xlabel="distance, key minus query", ylabel=score_label)
     below.set_title("what scores make of it")
-    below.grid()
-    if len(scores) > 1:
-        fig.legend(loc="outside lower center", ncols=2)
+    below.grid(visible=True)
+    legend(fig, below, 2, below=True)
     return fig

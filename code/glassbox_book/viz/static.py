@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+from PIL import Image
 
 from glassbox_book.viz.maps import Array, AttentionMaps
 
@@ -96,8 +96,7 @@ def _cell(weight: float, before: str = "") -> str:
 def heads_picture(weights: Array) -> bytes:
     """Return a PNG with one tile per head: layers downwards, heads to the right.
 
-    One pixel per weight and one between tiles, sixteen levels, written by hand so that the same
-    weights give the same bytes with any version of any library. The colour is that of queries and
+    One pixel per weight and one between tiles, sixteen levels. The colour is that of queries and
     the strength is opacity, so that it can lie on a light and on a dark page.
 
     Parameters
@@ -109,26 +108,12 @@ def heads_picture(weights: Array) -> bytes:
     padded = np.zeros((n_layers, n_heads, q_len + 1, k_len + 1), dtype=np.uint8)
     padded[:, :, :q_len, :k_len] = levels
     pixels = padded.transpose(0, 2, 1, 3).reshape(n_layers * (q_len + 1), n_heads * (k_len + 1))
-    return _png(pixels[:-1, :-1])
-
-
-def _png(levels: np.ndarray) -> bytes:
-    """Encode an array of 16 levels as a PNG with a palette of one colour."""
-    height, width = levels.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(levels))
+    picture = Image.fromarray(np.ascontiguousarray(pixels[:-1, :-1]))
+    picture.putpalette(_QUERY_RGB * 16)
     opacity = bytes([0, *(18 + round(237 * level / 14) for level in range(15))])
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", bytes(_QUERY_RGB) * 16),
-        (b"tRNS", opacity),
-        (b"IDAT", zlib.compress(rows, 9)),
-        (b"IEND", b""),
-    )
-    encoded = b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-        for kind, body in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + encoded
+    file = io.BytesIO()
+    picture.save(file, "PNG", transparency=opacity, optimize=True)
+    return file.getvalue()
 
 
 def picture_element(weights: Array, layers: Sequence[int], heads: Sequence[int]) -> str:

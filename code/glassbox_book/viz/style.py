@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import matplotlib.style
@@ -29,8 +30,24 @@ WEIGHTS_COLORMAP = LinearSegmentedColormap.from_list(
     "glassbox_weights", ["#edf3f8", "#9cc7e2", QUERY, "#00365a"]
 )
 
+#: Lines and points of several series differ by more than their colour.
+SERIES: tuple[dict[str, Any], ...] = tuple(
+    {"color": color, "linestyle": dashes, "marker": marker, "markersize": 5}
+    for color, dashes, marker in (
+        (QUERY, "-", "o"),
+        (KEY, (0, (5, 2)), "s"),
+        (VALUE, (0, (1.5, 1.5)), "^"),
+        (HIGHLIGHT, (0, (5, 1.5, 1, 1.5)), "D"),
+        (AMBER, (0, (8, 2)), "v"),
+        (TEXT, (0, (3, 3)), "X"),
+    )
+)
+
 #: Width in inches at which text of the base size is legible on a screen of 360 pixels.
 FIGURE_WIDTH = 4.2
+
+#: Width in inches of the column of the site on a large screen.
+PAGE_WIDTH = 7.0
 
 _SETTINGS: dict[str, Any] = {
     "figure.figsize": (FIGURE_WIDTH, 3.0),
@@ -85,6 +102,23 @@ def use_book_style() -> None:
         return
     if get_ipython() is not None:
         set_matplotlib_formats("svg", metadata=SVG_METADATA)
+
+
+def check_series(series: Collection[str]) -> None:
+    """Refuse series that cannot be told apart.
+
+    Parameters
+    ----------
+    series : collection of str
+        Their names.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or more than :data:`SERIES` has looks for.
+    """
+    if not 1 <= len(series) <= len(SERIES):
+        raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")
 
 
 def text_color_on(color: tuple[float, float, float, float]) -> str:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from glassbox_book.viz.style import KEY, QUERY, TEXT, VALUE
+from glassbox_book.viz.style import KEY, PAGE_WIDTH, QUERY, TEXT, VALUE
 from glassbox_book.viz.tokens import visible
 
 _ROW = 0.44  # inches for a leaf
-_WIDTH = 7.0  # inches: the column of the site on a large screen
-#: State of a node to colour, marker and line.
-_LOOKS: dict[str, tuple[str, str, Any]] = {
-    "kept": (QUERY, "o", "-"),
-    "pruned": (KEY, "x", ":"),
-    "ended": (VALUE, "s", "-"),
+#: What became of a node.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "kept": {"color": QUERY, "marker": "o", "linestyle": "-"},
+    "pruned": {"color": KEY, "marker": "x", "linestyle": ":"},
+    "ended": {"color": VALUE, "marker": "s", "linestyle": "-"},
 }
 
 
@@ -80,15 +80,15 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
             depths[place] = depths[node.parent] + 1
     heights = _heights(children)
     rows = max(heights) + 1
-    fig, ax = plt.subplots(figsize=(_WIDTH, _ROW * rows + 0.7))
+    fig, ax = plt.subplots(figsize=(PAGE_WIDTH, _ROW * rows + 0.7))
     for place, node in enumerate(nodes):
-        colour, marker, dashes = _LOOKS[node.state]
+        look: dict[str, Any] = {"markersize": 6, "markeredgewidth": 1.6, **_LOOKS[node.state]}
         x, y = depths[place], heights[place]
-        if node.parent is not None:
-            start = (depths[node.parent], heights[node.parent])
-            middle = x - 0.72
-            ax.plot([start[0], middle, x], [start[1], y, y], color=colour, linestyle=dashes, lw=1.2)
-        ax.plot([x], [y], marker=marker, color=colour, markersize=6, markeredgewidth=1.6)
+        if node.parent is None:
+            ax.plot([x], [y], **look)
+        else:  # a line with a bend, and a mark at its end alone
+            way = [depths[node.parent], x - 0.72, x], [heights[node.parent], y, y]
+            ax.plot(*way, linewidth=1.2, markevery=[2], **look)
         weight = "normal" if node.state == "pruned" else "bold"
         score = score_format.format(node.score).replace("-", "\N{MINUS SIGN}")
         for text, up in ((visible(node.token), 5), (score, -5)):
@@ -110,10 +110,9 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
     ax.set_xlabel("step")
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    there = [state for state in _LOOKS if any(node.state == state for node in nodes)]
+    states = {node.state for node in nodes}
     handles = [
-        Line2D([], [], color=_LOOKS[s][0], marker=_LOOKS[s][1], linestyle=_LOOKS[s][2], label=s)
-        for s in there
+        Line2D([], [], label=state, **look) for state, look in _LOOKS.items() if state in states
     ]
     fig.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return fig
@@ -134,17 +133,12 @@ def _check(nodes: Sequence[Node]) -> None:
 def _heights(children: dict[int, list[int]]) -> list[int]:
     """Give each leaf a row of its own, and each parent the height of its first child."""
     heights = [0] * len(children)
-    row = 0
+    rows = count()
 
-    def place(node: int) -> None:
-        nonlocal row
-        if not children[node]:
-            heights[node] = row
-            row += 1
-            return
-        for child in children[node]:
-            place(child)
-        heights[node] = heights[children[node][0]]
+    def place(node: int) -> int:
+        below = [place(child) for child in children[node]]
+        heights[node] = below[0] if below else next(rows)
+        return heights[node]
 
     place(0)
     return heights

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,6 +13,7 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
+from glassbox_book.viz.panels import grid, numbers, side_by_side
 from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, TEXT
 
 #: None of them is that of a query, a key or a value.
@@ -70,13 +70,15 @@ def vectors(
     fig, axes = _panels(list(drawn), ends, columns)
     fig.draw_without_rendering()  # from here on the places on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
+        earlier = faint.get(title, {})
         if hull:
-            _shade(ax, list((faint.get(title) or named).values()))
-        for name, end in faint.get(title, {}).items():
-            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashed=True)
+            corners = _convex(np.array(list((earlier or named).values())))
+            ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
+        for name, end in earlier.items():
+            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashes=(0, (3, 2)))
         for name, end in named.items():
             _arrow(ax, np.zeros(2), end, colours[name])
-        _write_names(ax, named, list(faint.get(title, {}).values()))
+        _write_names(ax, named, list(earlier.values()))
     return fig
 
 
@@ -124,9 +126,7 @@ def _checked(title: str, named: Vectors) -> dict[str, np.ndarray]:
         raise ValueError(f"{title!r} has no vectors to draw; pass {{name: (x, y)}}")
     found = {}
     for name, vector in named.items():
-        if hasattr(vector, "detach"):
-            vector = vector.detach().cpu().numpy()
-        end = np.asarray(vector, dtype=np.float64)
+        end = numbers(vector)
         if end.shape != (2,) or not np.isfinite(end).all():
             raise ValueError(
                 f"{title!r}, {name!r} is {vector!r} of shape {end.shape}; an arrow in the plane "
@@ -145,29 +145,15 @@ def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
 
 def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Figure, list[Axes]]:
     """Return a figure with one square panel for each title, all with the same limits."""
-    if not titles:
-        raise ValueError("no panels to draw; pass {title: {name: (x, y)}}")
-    if columns < 1:
-        raise ValueError(f"columns={columns}: must be at least 1")
-    columns = min(columns, len(titles))
-    rows = -(-len(titles) // columns)
+    columns = side_by_side(titles, columns, "{title: {name: (x, y)}}")
     points = np.array([np.zeros(2), *ends])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = _MARGIN * max(float((high - low).max()), 1e-9)
     (left, bottom), (right, top) = low - margin, high + margin * np.array([1.6, 1.0])
     side = FIGURE_WIDTH * (1 / columns if columns > 1 else 0.75)
     height = side * min((top - bottom) / (right - left), 1.5) + 0.35
-    fig, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(side * columns, height * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-    )
-    for ax in axes.flat[len(titles) :]:
-        ax.set_visible(False)
-    for ax, title in zip(axes.flat, titles, strict=False):
+    fig, axes = grid(titles, columns, (side, height), sharex=True, sharey=True)
+    for ax in axes:
         ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
         ax.axhline(0, color=TEXT, linewidth=0.8)
         ax.axvline(0, color=TEXT, linewidth=0.8)
@@ -175,8 +161,7 @@ def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Fi
         ax.tick_params(length=0)
         ax.grid(visible=True)
         ax.locator_params(nbins=4)
-        ax.set_title(title, loc="left")
-    return fig, list(axes.flat[: len(titles)])
+    return fig, axes
 
 
 def _arrow(
@@ -187,7 +172,7 @@ def _arrow(
     *,
     width: float = 2.2,
     alpha: float = 1.0,
-    dashed: bool = False,
+    dashes: Any = "-",
 ) -> None:
     if np.allclose(start, end):  # an arrow of no length is a point
         ax.plot(*end, "o", color=colour, alpha=alpha, markersize=2 * width)
@@ -200,7 +185,7 @@ def _arrow(
             "arrowstyle": "-|>,head_length=0.5,head_width=0.25",
             "color": colour,
             "linewidth": width,
-            "linestyle": (0, (3, 2)) if dashed else "-",
+            "linestyle": dashes,
             "alpha": alpha,
             "shrinkA": 0,
             "shrinkB": 0,
@@ -208,29 +193,23 @@ def _arrow(
     )
 
 
-def _shade(ax: Axes, ends: list[np.ndarray]) -> None:
-    corners = _convex(np.array(ends))
-    ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
-
-
 def _convex(points: np.ndarray) -> np.ndarray:
     """Return the corners of the convex hull, in order (Andrew's monotone chain)."""
     ordered = sorted({(float(x), float(y)) for x, y in points})
     if len(ordered) < 3:
         return np.array(ordered)
-
-    def half(sequence: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    corners = []
+    for way in (ordered, ordered[::-1]):
         chain: list[tuple[float, float]] = []
-        for x, y in sequence:
+        for x, y in way:
             while len(chain) >= 2:
                 (ax, ay), (bx, by) = chain[-2:]
                 if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
                     break
                 chain.pop()
             chain.append((x, y))
-        return chain[:-1]
-
-    return np.array(half(ordered) + half(ordered[::-1]))
+        corners += chain[:-1]
+    return np.array(corners)
 
 
 def _outwards(end: np.ndarray) -> np.ndarray:

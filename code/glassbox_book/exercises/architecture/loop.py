@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,19 @@ class Writer:
 
 
 def _greedy(
-    model: Callable[[Tensor], Tensor],
-    begin: int,
-    end: int,
-    longest: int,
-    *,
-    shown: Callable[[list[int]], list[int]] = lambda written: written,
-    seeded: bool = True,
-    stops: bool = True,
-    keeps_end: bool = True,
-    keeps_begin: bool = True,
-    room: int = 0,
-    smallest: bool = False,
+    model: Callable[[Tensor], Tensor], begin: int, end: int, longest: int, flaw: str = ""
 ) -> Tensor:
     written = [begin]
-    for _ in range(longest + room):
-        logits = model(torch.tensor(shown(written if seeded else written[1:])))
-        token = int(logits.argmin() if smallest else logits.argmax())
-        if token == end and stops and not keeps_end:
-            break
+    for _ in range(longest + {"one more": 1, "one fewer": -1}.get(flaw, 0)):
+        shown = {"last token": written[-1:], "no beginning": written[1:]}.get(flaw, written)
+        logits = model(torch.tensor(shown))
+        token = int(logits.argmin() if flaw == "smallest" else logits.argmax())
         written.append(token)
-        if token == end and stops:
+        if token == end and flaw != "no stop":
             break
-    return torch.tensor(written if keeps_begin else written[1:])
+    if flaw == "end left out" and written[-1] == end:
+        written.pop()
+    return torch.tensor(written[1:] if flaw == "beginning left out" else written)
 
 
 def _texts(draw: Draw) -> Iterator[Case]:
@@ -66,30 +56,4 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
 
 
-greedy = Exercise(
-    "architecture.greedy",
-    _greedy,
-    _texts,
-    returns=("tokens",),
-    mistakes=slips(
-        _greedy,
-        {
-            "You show the model its last token alone: it needs all that it has written, from the "
-            "beginning.": {"shown": lambda written: written[-1:]},
-            "You show the model the text without the token that begins it.": {"seeded": False},
-            "You do not stop at the end token.": {"stops": False},
-            "You leave the end token out: it is a token that the model wrote, so keep it.": {
-                "keeps_end": False
-            },
-            "You leave the beginning out: return it too, as the first token.": {
-                "keeps_begin": False
-            },
-            "You write one token too many: longest counts those that the model adds.": {"room": 1},
-            "You write one token too few: longest counts those that the model adds, not the one "
-            "that begins.": {"room": -1},
-            "You take the least probable token: argmax gives the place of the largest.": {
-                "smallest": True
-            },
-        },
-    ),
-)
+greedy = Exercise("architecture.greedy", _greedy, _texts, returns=("tokens",))

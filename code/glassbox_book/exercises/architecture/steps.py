@@ -1,41 +1,23 @@
 """Steps that wait, paths between positions, and the work of a layer."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 Graph = Mapping[str, Sequence[str]]
 
 # The shortest path ---------------------------------------------------------------------------
 
 
-def _path(
-    graph: Graph,
-    first: str,
-    last: str,
-    *,
-    choose: Callable[[Iterable[int]], int] = min,
-    begin: int = 0,
-    none: int = -1,
-) -> int:
-    steps = {first: begin}
+def _path(graph: Graph, first: str, last: str, flaw: str = "") -> int:
+    steps = {first: 1 if flaw == "stations" else 0}
     for station, sources in graph.items():
-        known = [steps[source] for source in sources if source in steps]
+        asked = sources[:1] if flaw == "first source" else sources
+        known = [steps[source] for source in asked if source in steps]
         if known:
-            steps[station] = choose(known) + 1
-    return steps.get(last, none)
-
-
-def _first_source(graph: Graph, first: str, last: str) -> int:
-    """Follow the first source of each station alone."""
-    count = 0
-    while last != first:
-        if last not in graph:
-            return -1
-        last, count = graph[last][0], count + 1
-    return count
+            steps[station] = (max(known) if flaw == "longest" else min(known)) + 1
+    return steps.get(last, 0 if flaw == "zero" else -1)
 
 
 def _graphs(draw: Draw) -> Iterator[Case]:
@@ -52,31 +34,15 @@ def _graphs(draw: Draw) -> Iterator[Case]:
     yield Case("a station and itself", graph=chain, first="x2", last="x2")
 
 
-path_length = Exercise(
-    "architecture.path_length",
-    _path,
-    _graphs,
-    returns=("path length",),
-    mistakes={
-        "You count the longest path: what stands at a position takes the shortest way there is, "
-        "so take the smallest.": partial(_path, choose=max),
-        "You count stations, not steps: the station where you begin is 0 steps away.": partial(
-            _path, begin=1
-        ),
-        "You follow the first source of each station and no other: there may be a way through any "
-        "of them.": _first_source,
-        "You give 0 where there is no way: return -1, since 0 is the way from a station to "
-        "itself.": partial(_path, none=0),
-    },
-)
+path_length = Exercise("architecture.path_length", _path, _graphs, returns=("path length",))
 
 # Layers of a convolution ---------------------------------------------------------------------
 
 
-def _layers(n: int, kernel_size: int, *, reach: str = "half", gap: int = 1, up: bool = True) -> int:
-    width = {"half": (kernel_size - 1) / 2, "all": kernel_size - 1, "kernel": kernel_size}[reach]
-    share = (n - gap) / width
-    return math.ceil(share) if up else math.floor(share)
+def _layers(n: int, kernel_size: int, flaw: str = "") -> int:
+    reach = {"end to end": kernel_size - 1, "kernel": kernel_size}.get(flaw, (kernel_size - 1) / 2)
+    share = (n if flaw == "n positions" else n - 1) / reach
+    return math.floor(share) if flaw == "down" else math.ceil(share)
 
 
 def _sizes(draw: Draw) -> Iterator[Case]:
@@ -88,40 +54,18 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("a long text", n=1000, kernel_size=7)
 
 
-layers = Exercise(
-    "architecture.layers",
-    _layers,
-    _sizes,
-    returns=("number of layers",),
-    mistakes=slips(
-        _layers,
-        {
-            "You let a layer carry from one end of its kernel to the other: it looks (kernel_size "
-            "- 1) / 2 positions to the left of its middle.": {"reach": "all"},
-            "You let a layer carry as far as its kernel is wide: it looks (kernel_size - 1) / 2 "
-            "positions to the left of its middle.": {"reach": "kernel"},
-            "You bridge n positions: from the first to the last it is n - 1.": {"gap": 0},
-            "You round down: a part of a layer does not reach the end, so round up.": {"up": False},
-        },
-    ),
-)
+layers = Exercise("architecture.layers", _layers, _sizes, returns=("number of layers",))
 
 # Multiplications -----------------------------------------------------------------------------
 
 
-def _work(
-    n: int,
-    d_model: int,
-    *,
-    matrices: int = 2,
-    projections: int = 4,
-    maps: int = 2,
-    power: int = 2,
-    swap: bool = False,
-) -> tuple[int, int]:
+def _work(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
+    matrices = 1 if flaw == "one matrix" else 2
+    projections = {"no projections": 0, "three projections": 3}.get(flaw, 4)
+    maps = 1 if flaw == "one product" else 2
+    compared = 1 if flaw == "one other" else n
     recurrent = matrices * n * d_model**2
-    pairs = n**power * d_model if not swap else n * d_model**2
-    return recurrent, projections * n * d_model**2 + maps * pairs
+    return recurrent, projections * n * d_model**2 + maps * n * compared * d_model
 
 
 def _widths(draw: Draw) -> Iterator[Case]:
@@ -131,26 +75,4 @@ def _widths(draw: Draw) -> Iterator[Case]:
     yield Case("a book", n=100_000, d_model=256)
 
 
-work = Exercise(
-    "architecture.multiplications",
-    _work,
-    _widths,
-    returns=("recurrent", "attention"),
-    mistakes=slips(
-        _work,
-        {
-            "Your recurrent layer has one matrix: it has one for the word and one for the hidden "
-            "state.": {"matrices": 1},
-            "Your attention has no projections: there are four, each of d_model by d_model.": {
-                "projections": 0
-            },
-            "Your attention has three projections: there is one more, for the output.": {
-                "projections": 3
-            },
-            "You left out the scores or the averages: each takes n² products of d_model terms.": {
-                "maps": 1
-            },
-            "You compare each position with one other: it is compared with all n.": {"power": 1},
-        },
-    ),
-)
+work = Exercise("architecture.multiplications", _work, _widths, returns=("recurrent", "attention"))

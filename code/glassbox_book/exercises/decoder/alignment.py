@@ -1,36 +1,28 @@
 """From the weights of word pieces to those of words, and how far an alignment is off."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
 def _word_weights(
-    weights: Tensor,
-    query_words: Tensor,
-    key_words: Tensor,
-    *,
-    rows: Callable[[Tensor], Tensor] = lambda part: part.mean(dim=0),
-    columns: Callable[[Tensor], Tensor] = lambda part: part.sum(dim=-1),
-    first: int = 0,
-    turned: bool = False,
+    weights: Tensor, query_words: Tensor, key_words: Tensor, flaw: str = ""
 ) -> Tensor:
-    n_rows, n_columns = int(query_words.max()) + 1, int(key_words.max()) + 1
-    table = torch.stack(
-        [
-            torch.stack(
-                [
-                    rows(columns(weights[query_words == i][:, key_words == j]))
-                    for j in range(first, n_columns)
-                ]
-            )
-            for i in range(first, n_rows)
-        ]
-    )
-    return table.mT if turned else table
+    def weight(rows: Tensor) -> Tensor:
+        """Return the weight of one word in the rows of another, given its columns in them."""
+        columns = {"mean of columns": rows.mean(-1), "one column": rows[:, :1].sum(-1)}
+        each = columns.get(flaw, rows.sum(-1))
+        return {"sum of rows": each.sum(), "one row": each[:1].sum()}.get(flaw, each.mean())
+
+    first = -1 if flaw == "special tokens" else 0
+    words = range(first, int(query_words.max()) + 1)
+    others = range(first, int(key_words.max()) + 1)
+    found = [weight(weights[query_words == i][:, key_words == j]) for i in words for j in others]
+    table = torch.stack(found).view(len(words), len(others))
+    return table.mT if flaw == "transposed" else table
 
 
 def _pieces(draw: Draw) -> Iterator[Case]:
@@ -49,47 +41,23 @@ def _pieces(draw: Draw) -> Iterator[Case]:
     yield case("all of it", [0, 1, 1, 2, -1], [-1, 0, 1, 1, 2, 3, -1])
 
 
-word_weights = Exercise(
-    "decoder.word_weights",
-    _word_weights,
-    _pieces,
-    returns=("table",),
-    mistakes=slips(
-        _word_weights,
-        {
-            "You added up the rows of a word: each row sums to one, so average them.": {
-                "rows": lambda part: part.sum(dim=0)
-            },
-            "You took one piece of a target word only: average over all of its rows.": {
-                "rows": lambda part: part[0]
-            },
-            "You averaged the columns of a word: weights on its pieces are weights on the word, so "
-            "add them up.": {"columns": lambda part: part.mean(dim=-1)},
-            "You took one piece of a source word only: add up all of its columns.": {
-                "columns": lambda part: part[..., 0]
-            },
-            "Your special tokens make a row and a column of their own: leave -1 out.": {
-                "first": -1
-            },
-            "Your table has the source in its rows: rows are queries, words of the target.": {
-                "turned": True
-            },
-        },
-    ),
-)
+word_weights = Exercise("decoder.word_weights", _word_weights, _pieces, returns=("table",))
 
 # The error rate ------------------------------------------------------------------------------
 
 
-def _error(guessed: Tensor, sure: Tensor, possible: Tensor) -> float:
-    in_sure = (guessed & sure).sum().item()
-    in_possible = (guessed & (sure | possible)).sum().item()
-    return 1 - (in_sure + in_possible) / (guessed.sum() + sure.sum()).item()
-
-
-def _alone(guessed: Tensor, sure: Tensor, possible: Tensor) -> float:
-    in_both = (guessed & sure).sum().item() + (guessed & possible).sum().item()
-    return 1 - in_both / (guessed.sum() + sure.sum()).item()
+def _error(guessed: Tensor, sure: Tensor, possible: Tensor, flaw: str = "") -> float:
+    if flaw == "entries":
+        return (guessed != sure).float().mean().item()
+    allowed = {"only possible": possible, "no possible": sure}.get(flaw, sure | possible)
+    in_sure, in_allowed = ((guessed & links).sum().item() for links in (sure, allowed))
+    guesses, needed = guessed.sum().item(), sure.sum().item()
+    flaws = {
+        "right": (in_sure + in_allowed) / (guesses + needed),
+        "guesses": 1 - in_allowed / guesses,
+        "sure": 1 - in_sure / needed,
+    }
+    return flaws.get(flaw, 1 - (in_sure + in_allowed) / (guesses + needed))
 
 
 def _links(draw: Draw) -> Iterator[Case]:
@@ -108,28 +76,4 @@ def _links(draw: Draw) -> Iterator[Case]:
     yield case("all of it", "xx. .x. x..", "x.. ..x x..", ".x. ... .xx")
 
 
-alignment_error = Exercise(
-    "decoder.alignment_error",
-    _error,
-    _links,
-    returns=("error",),
-    mistakes={
-        "This is how much is right: the error is what is missing to one.": (
-            lambda guessed, sure, possible: 1 - _error(guessed, sure, possible)
-        ),
-        "A sure link is possible too: count what is in sure or in possible.": _alone,
-        "You left out the possible links.": (
-            lambda guessed, sure, possible: _error(guessed, sure, torch.zeros_like(possible))
-        ),
-        "You divided by the guesses alone: sure links that nobody guessed count as errors too.": (
-            lambda guessed, sure, possible: (
-                1 - (guessed & (sure | possible)).sum().item() / guessed.sum().item()
-            )
-        ),
-        "You divided by the sure links alone: guesses that are wrong count as errors too.": (
-            lambda guessed, sure, possible: 1 - (guessed & sure).sum().item() / sure.sum().item()
-        ),
-        "You compared entry by entry: cells without a link are right by themselves and count "
-        "nothing.": lambda guessed, sure, possible: (guessed != sure).float().mean().item(),
-    },
-)
+alignment_error = Exercise("decoder.alignment_error", _error, _links, returns=("error",))

@@ -8,8 +8,16 @@ from torch import Tensor
 from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _shift_right(labels: Tensor, bos_id: int) -> Tensor:
-    return torch.cat([torch.full_like(labels[:, :1], bos_id), labels[:, :-1]], dim=1)
+def _shift_right(labels: Tensor, bos_id: int, flaw: str = "") -> Tensor:
+    begin = torch.full_like(labels[:, :1], 0 if flaw == "zero" else bos_id)
+    flaws = {
+        "round": labels.roll(1, dims=1),
+        "left": torch.cat([labels[:, 1:], begin], dim=1),
+        "nothing dropped": torch.cat([begin, labels], dim=1),
+        "overwritten": torch.cat([begin, labels[:, 1:]], dim=1),
+        "batch": torch.cat([torch.full_like(labels[:1], bos_id), labels[:-1]]),
+    }
+    return flaws.get(flaw, torch.cat([begin, labels[:, :-1]], dim=1))
 
 
 def _labels(draw: Draw) -> Iterator[Case]:
@@ -20,31 +28,4 @@ def _labels(draw: Draw) -> Iterator[Case]:
     yield Case("another beginning", labels=torch.tensor([[5, 9, 4, 0]]), bos_id=11)
 
 
-shift_right = Exercise(
-    "decoder.shift_right",
-    _shift_right,
-    _labels,
-    returns=("inputs",),
-    mistakes={
-        "The last token comes round to the front: the first input is the beginning, whatever the "
-        "labels are.": lambda labels, bos_id: labels.roll(1, dims=1),
-        "You moved the labels to the left: an input comes before its label, so the labels move "
-        "right.": lambda labels, bos_id: torch.cat(
-            [labels[:, 1:], torch.full_like(labels[:, :1], bos_id)], dim=1
-        ),
-        "Nothing was dropped: with the beginning in front the last token has no label any more.": (
-            lambda labels, bos_id: torch.cat([torch.full_like(labels[:, :1], bos_id), labels], 1)
-        ),
-        "You overwrote the first label: it must move to the second place.": (
-            lambda labels, bos_id: torch.cat(
-                [torch.full_like(labels[:, :1], bos_id), labels[:, 1:]], dim=1
-            )
-        ),
-        "Your inputs begin with 0: the beginning is bos_id, not padding.": (
-            lambda labels, bos_id: _shift_right(labels, 0)
-        ),
-        "You moved the sentences, not their tokens: the batch is the first axis.": (
-            lambda labels, bos_id: torch.cat([torch.full_like(labels[:1], bos_id), labels[:-1]])
-        ),
-    },
-)
+shift_right = Exercise("decoder.shift_right", _shift_right, _labels, returns=("inputs",))

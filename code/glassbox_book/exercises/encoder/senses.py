@@ -6,32 +6,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _sense_gap(
-    first: Tensor,
-    second: Tensor,
-    *,
-    cosine: bool = True,
-    selves: bool = False,
-    part: str = "gap",
-    pooled: bool = True,
-) -> float:
+def _sense_gap(first: Tensor, second: Tensor, flaw: str = "") -> float:
     vectors = torch.cat([first, second])
-    if cosine:
+    if flaw != "dot products":
         vectors = F.normalize(vectors, dim=-1)
     similarity = vectors @ vectors.mT
     sense = torch.tensor([0] * len(first) + [1] * len(second))
     same = sense[:, None] == sense
-    pairs = same if selves else same & ~torch.eye(len(sense), dtype=torch.bool)
-    between = similarity[~same].mean()
-    if pooled:
-        within = similarity[pairs].mean()
-    else:
-        of = [similarity[pairs & (sense == s) & (sense[:, None] == s)].mean() for s in (0, 1)]
-        within = torch.stack(of).mean()
-    return float({"gap": within - between, "within": within, "flip": between - within}[part])
+    pairs = same if flaw == "itself" else same & ~torch.eye(len(sense), dtype=torch.bool)
+    between, within = similarity[~same].mean(), similarity[pairs].mean()
+    if flaw == "each sense":
+        within = torch.stack([similarity[pairs & (sense == s)].mean() for s in (0, 1)]).mean()
+    flaws = {"within": within, "sign": between - within}
+    return float(flaws.get(flaw, within - between))
 
 
 def _words(draw: Draw) -> Iterator[Case]:
@@ -50,27 +40,4 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield case("two senses that are one", 5, 4, 8, apart=0.0)
 
 
-sense_gap = Exercise(
-    "encoder.sense_gap",
-    _sense_gap,
-    _words,
-    returns=("gap",),
-    mistakes=slips(
-        _sense_gap,
-        {
-            "You took dot products: vectors differ in length, so divide by their lengths.": {
-                "cosine": False
-            },
-            "You counted the similarity of each vector with itself, which is 1 and says nothing.": {
-                "selves": True
-            },
-            "That is the similarity within the senses: take the one between them away.": {
-                "part": "within"
-            },
-            "You took within from between: the gap is positive if the senses are apart.": {
-                "part": "flip"
-            },
-            "You averaged each sense first: count every pair of one sense once.": {"pooled": False},
-        },
-    ),
-)
+sense_gap = Exercise("encoder.sense_gap", _sense_gap, _words, returns=("gap",))

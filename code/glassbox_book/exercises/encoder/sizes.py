@@ -2,27 +2,19 @@
 
 from collections.abc import Iterator
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _parameters(
-    d_model: int,
-    n_heads: int,
-    d_ff: int,
-    n_layers: int,
-    *,
-    matrices: int = 4,
-    biases: bool = True,
-    norms: int = 2,
-    per_head: bool = False,
-    layers: bool = True,
-) -> int:
+def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str = "") -> int:
+    matrices = 3 if flaw == "three matrices" else 4
+    biases = flaw != "no biases"
+    norms = {"one norm": 1, "no norms": 0}.get(flaw, 2)
     attention = matrices * (d_model * d_model + biases * d_model)
-    if per_head:
+    if flaw == "times heads":
         attention *= n_heads
     feed_forward = 2 * d_model * d_ff + biases * (d_ff + d_model)
     layer = attention + feed_forward + norms * 2 * d_model
-    return layer * (n_layers if layers else 1)
+    return layer if flaw == "one layer" else layer * n_layers
 
 
 def _encoders(draw: Draw) -> Iterator[Case]:
@@ -33,24 +25,5 @@ def _encoders(draw: Draw) -> Iterator[Case]:
 
 
 parameters = Exercise(
-    "encoder.parameters",
-    _parameters,
-    _encoders,
-    returns=("number",),
-    tolerance=0.0,
-    mistakes=slips(
-        _parameters,
-        {
-            "You forgot a matrix of the attention: queries, keys, values, and the output.": {
-                "matrices": 3
-            },
-            "You forgot the biases of the linear maps.": {"biases": False},
-            "You forgot one of the two norms of a layer.": {"norms": 1},
-            "You forgot the norms: each has a scale and a shift of width d_model.": {"norms": 0},
-            "You multiplied by the number of heads, but they share the width out among them.": {
-                "per_head": True
-            },
-            "That is one layer: multiply by their number.": {"layers": False},
-        },
-    ),
+    "encoder.parameters", _parameters, _encoders, returns=("number",), tolerance=0.0
 )

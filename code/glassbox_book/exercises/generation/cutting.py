@@ -5,31 +5,20 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 # The nucleus ---------------------------------------------------------------------------------
 
 
-def _nucleus(
-    probabilities: Tensor,
-    P: float,
-    *,
-    crossing: bool = True,
-    normalised: bool = True,
-    sorted_out: bool = False,
-) -> Tensor:
+def _nucleus(probabilities: Tensor, P: float, flaw: str = "") -> Tensor:
     ordered, order = probabilities.sort(descending=True)
     reached = ordered.cumsum(dim=0)
-    kept = reached - ordered < P if crossing else reached <= P
-    left = ordered * kept
-    if not sorted_out:
+    left = ordered * (reached <= P if flaw == "crossing" else reached - ordered < P)
+    if flaw != "sorted":
         left = torch.zeros_like(probabilities).scatter(0, order, left)
-    return left / left.sum() if normalised else left
-
-
-def _above(probabilities: Tensor, P: float) -> Tensor:
-    left = probabilities * (probabilities >= 1 - P)
-    return left / left.sum()
+    if flaw == "each":
+        left = probabilities * (probabilities >= 1 - P)
+    return left if flaw == "not divided" else left / left.sum()
 
 
 def _rows(draw: Draw) -> Iterator[Case]:
@@ -43,49 +32,17 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("many tokens", probabilities=draw(30).double().softmax(dim=0), P=0.8)
 
 
-nucleus_shares = Exercise(
-    "generation.nucleus_shares",
-    _nucleus,
-    _rows,
-    returns=("probabilities",),
-    mistakes={
-        **slips(
-            _nucleus,
-            {
-                "You left out the token that crosses P: it is kept.": {"crossing": False},
-                "Your probabilities do not sum to one: divide by what is left.": {
-                    "normalised": False
-                },
-                "Your probabilities are in sorted order: bring them back to their tokens.": {
-                    "sorted_out": True
-                },
-            },
-        ),
-        "You compared each probability with 1 - P: it is the sum of the largest that counts.": (
-            _above
-        ),
-    },
-)
+nucleus_shares = Exercise("generation.nucleus_shares", _nucleus, _rows, returns=("probabilities",))
 
 # Temperature, then min-p ---------------------------------------------------------------------
 
 
-def _sampler(
-    logits: Tensor,
-    T: float,
-    r: float,
-    *,
-    temperature_first: bool = True,
-    relative: bool = True,
-    times: bool = False,
-    normalised: bool = True,
-) -> Tensor:
-    scaled = logits * T if times else logits / T
-    shares = scaled.softmax(dim=-1)
-    judged = shares if temperature_first else logits.softmax(dim=-1)
-    least = r * judged.max() if relative else r
-    shares = shares * (judged >= least)
-    return shares / shares.sum() if normalised else shares
+def _sampler(logits: Tensor, T: float, r: float, flaw: str = "") -> Tensor:
+    shares = (logits * T if flaw == "times" else logits / T).softmax(dim=-1)
+    judged = logits.softmax(dim=-1) if flaw == "temperature last" else shares
+    least = r if flaw == "absolute" else r * judged.max()
+    left = shares * (judged >= least)
+    return left if flaw == "not divided" else left / left.sum()
 
 
 def _logits(draw: Draw) -> Iterator[Case]:
@@ -99,22 +56,4 @@ def _logits(draw: Draw) -> Iterator[Case]:
     yield case("a low one keeps one out", [2.0, 1.5, 0.5, 0.0], 0.5, 0.2)
 
 
-sampler = Exercise(
-    "generation.sampler",
-    _sampler,
-    _logits,
-    returns=("probabilities",),
-    mistakes=slips(
-        _sampler,
-        {
-            "You judged the probabilities before the temperature: it comes first.": {
-                "temperature_first": False
-            },
-            "You compared with r itself: it is r times the largest probability.": {
-                "relative": False
-            },
-            "You multiplied by the temperature: divide the logits by it.": {"times": True},
-            "Your probabilities do not sum to one: divide by what is left.": {"normalised": False},
-        },
-    ),
-)
+sampler = Exercise("generation.sampler", _sampler, _logits, returns=("probabilities",))

@@ -8,8 +8,14 @@ from torch import Tensor
 from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _best(log_probabilities: Tensor, lengths: Tensor, alpha: float) -> int:
-    return int((log_probabilities / lengths**alpha).argmax())
+def _best(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str = "") -> int:
+    flaws = {
+        "no lengths": log_probabilities,
+        "averages": log_probabilities / lengths,
+        "times alpha": log_probabilities / (lengths * alpha),
+        "worst": -log_probabilities / lengths**alpha,
+    }
+    return int(flaws.get(flaw, log_probabilities / lengths**alpha).argmax())
 
 
 def _beams(draw: Draw) -> Iterator[Case]:
@@ -27,27 +33,4 @@ def _beams(draw: Draw) -> Iterator[Case]:
     yield case("long ones preferred", [-2.0, -5.0, -3.0], [4, 11, 5], 2.0)
 
 
-best_beam = Exercise(
-    "generation.best_beam",
-    _best,
-    _beams,
-    returns=("place",),
-    mistakes={
-        "You left the lengths out: divide by their power.": (
-            lambda log_probabilities, lengths, alpha: int(log_probabilities.argmax())
-        ),
-        "You always took averages: the length is raised to the power alpha.": (
-            lambda log_probabilities, lengths, alpha: int((log_probabilities / lengths).argmax())
-        ),
-        "You multiplied by alpha: it is the power of the length.": (
-            lambda log_probabilities, lengths, alpha: int(
-                (log_probabilities / (lengths * alpha)).argmax()
-            )
-        ),
-        "You returned the worst: scores are negative, and the largest is the best.": (
-            lambda log_probabilities, lengths, alpha: int(
-                (log_probabilities / lengths**alpha).argmin()
-            )
-        ),
-    },
-)
+best_beam = Exercise("generation.best_beam", _best, _beams, returns=("place",))

@@ -5,13 +5,20 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 # Acceptance ----------------------------------------------------------------------------------
 
 
-def _acceptance(target: Tensor, draft: Tensor) -> Tensor:
-    return torch.minimum(target, draft).sum(dim=-1)
+def _acceptance(target: Tensor, draft: Tensor, flaw: str = "") -> Tensor:
+    taken = torch.minimum(target, draft)
+    flaws = {
+        "not weighed": (target / draft).clamp(max=1).sum(dim=-1),
+        "same token": (target * draft).sum(dim=-1),
+        "refusal": 1 - taken.sum(dim=-1),
+        "mean": taken.mean(dim=-1),
+    }
+    return flaws.get(flaw, taken.sum(dim=-1))
 
 
 def _distributions(draw: Draw) -> Iterator[Case]:
@@ -24,43 +31,18 @@ def _distributions(draw: Draw) -> Iterator[Case]:
     yield Case("nothing in common", target=one, draft=other)
 
 
-acceptance = Exercise(
-    "generation.acceptance",
-    _acceptance,
-    _distributions,
-    returns=("chances",),
-    mistakes={
-        "You left the draft's probability of guessing a token out: weigh each token by it.": (
-            lambda target, draft: (target / draft).clamp(max=1).sum(dim=-1)
-        ),
-        "This is the chance that both draw the same token; a guess may be taken though the target "
-        "would have drawn another.": lambda target, draft: (target * draft).sum(dim=-1),
-        "This is the chance of a refusal: take it from one.": (
-            lambda target, draft: 1 - _acceptance(target, draft)
-        ),
-        "You averaged over the tokens: add them up.": (
-            lambda target, draft: torch.minimum(target, draft).mean(dim=-1)
-        ),
-    },
-)
+acceptance = Exercise("generation.acceptance", _acceptance, _distributions, returns=("chances",))
 
 # Positions -----------------------------------------------------------------------------------
 
 
-def _positions(
-    prompt: int,
-    count: int,
-    use_cache: bool,
-    *,
-    last: bool = False,
-    prompt_once: bool = True,
-    ignored: bool = False,
-    forgotten: bool = False,
-) -> int:
-    steps = count + last
-    if ignored or (use_cache and not forgotten):
-        return prompt + steps - 1 if prompt_once else steps
-    return sum((prompt if prompt_once else 1) + step for step in range(steps))
+def _positions(prompt: int, count: int, use_cache: bool, flaw: str = "") -> int:
+    steps = count + 1 if flaw == "last token" else count
+    read_first = 1 if flaw == "no prompt" else prompt
+    use_cache = {"always cached": True, "never cached": False}.get(flaw, use_cache)
+    if use_cache:
+        return read_first + steps - 1
+    return sum(read_first + step for step in range(steps))
 
 
 def _texts(draw: Draw) -> Iterator[Case]:
@@ -72,25 +54,5 @@ def _texts(draw: Draw) -> Iterator[Case]:
 
 
 positions_computed = Exercise(
-    "generation.positions_computed",
-    _positions,
-    _texts,
-    returns=("number",),
-    mistakes={
-        **slips(
-            _positions,
-            {
-                "You read the last token as well: it is written, and nothing comes behind it.": {
-                    "last": True
-                },
-                "You left out the prompt: the first pass reads all of it.": {"prompt_once": False},
-            },
-        ),
-        "Without the cache each pass reads the whole text again: add up all passes.": (
-            lambda prompt, count, use_cache: _positions(prompt, count, use_cache, ignored=True)
-        ),
-        "With the cache a pass reads one new token, the first one the prompt.": (
-            lambda prompt, count, use_cache: _positions(prompt, count, use_cache, forgotten=True)
-        ),
-    },
+    "generation.positions_computed", _positions, _texts, returns=("number",)
 )

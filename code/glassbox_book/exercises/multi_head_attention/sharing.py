@@ -1,6 +1,6 @@
 """Keys and values that heads share, and heads that are cut out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -9,19 +9,21 @@ from glassbox.attention import scaled_dot_product_attention
 from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _grouped(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    *,
-    spread: Callable[[Tensor, int], Tensor] = lambda x, times: x.repeat_interleave(times, dim=1),
-    scale: float | None = None,
-) -> Tensor:
+def _spread(x: Tensor, times: int, flaw: str) -> Tensor:
+    """Give each query head its head of keys or values."""
+    flaws = {
+        "in turn": x.repeat(1, times, 1, 1),
+        "first head": x[:, :1].expand(-1, times * x.size(1), -1, -1),
+        "mean": x.mean(1, keepdim=True).expand(-1, times * x.size(1), -1, -1),
+    }
+    return flaws.get(flaw, x.repeat_interleave(times, dim=1))
+
+
+def _grouped(query: Tensor, key: Tensor, value: Tensor, flaw: str = "") -> Tensor:
     times = query.size(1) // key.size(1)
-    context, _ = scaled_dot_product_attention(
-        query, spread(key, times), spread(value, times), scale=scale
-    )
-    return context
+    key, value = (_spread(x, times, flaw) for x in (key, value))
+    scale = 1.0 if flaw == "no scale" else None
+    return scaled_dot_product_attention(query, key, value, scale=scale)[0]
 
 
 def _groups(draw: Draw) -> Iterator[Case]:
@@ -39,72 +41,37 @@ def _groups(draw: Draw) -> Iterator[Case]:
 
 
 grouped_query = Exercise(
-    "multi_head_attention.grouped_query",
-    _grouped,
-    _groups,
-    returns=("context",),
-    gradients=True,
-    mistakes={
-        "Your groups are dealt out in turn, 0 1 0 1: query heads that lie next to each other share "
-        "a head of keys, 0 0 1 1. repeat_interleave does this; repeat and tile do the other.": (
-            lambda query, key, value: _grouped(
-                query, key, value, spread=lambda x, times: x.repeat(1, times, 1, 1)
-            )
-        ),
-        "All your query heads use the first head of keys and values: each group has its own.": (
-            lambda query, key, value: _grouped(
-                query,
-                key,
-                value,
-                spread=lambda x, times: x[:, :1].expand(-1, times * x.size(1), -1, -1),
-            )
-        ),
-        "You averaged the heads of keys and values: each group keeps its own.": (
-            lambda query, key, value: _grouped(
-                query,
-                key,
-                value,
-                spread=lambda x, times: x.mean(1, keepdim=True).expand(
-                    -1, times * x.size(1), -1, -1
-                ),
-            )
-        ),
-        "The scores are not divided by the root of d_k.": (
-            lambda query, key, value: _grouped(query, key, value, scale=1.0)
-        ),
-    },
+    "multi_head_attention.grouped_query", _grouped, _groups, returns=("context",), gradients=True
 )
 
 # Heads that are cut out ---------------------------------------------------------------------
 
 Matrices = tuple[Tensor, Tensor, Tensor, Tensor]
-#: From the kept heads, the number of heads and their width to the columns that are taken.
-Places = Callable[[list[int], int, int], Tensor]
 
 
-def _columns(keep: list[int], n_heads: int, d_k: int) -> Tensor:
-    return torch.tensor([head * d_k + i for head in keep for i in range(d_k)], dtype=torch.long)
-
-
-def _taking(
-    places: Places = _columns, *, output_rows: bool = True, cut: bool = True
-) -> Callable[[Tensor, Tensor, Tensor, Tensor, int, list[int]], Matrices]:
-    def keep_heads(
-        W_query: Tensor,
-        W_key: Tensor,
-        W_value: Tensor,
-        W_output: Tensor,
-        n_heads: int,
-        keep: list[int],
-    ) -> Matrices:
-        taken = places(keep, n_heads, W_query.size(1) // n_heads)
-        if not cut:
-            kept = torch.zeros(W_query.size(1)).index_fill(0, taken, 1.0)
-            return W_query * kept, W_key * kept, W_value * kept, W_output * kept[:, None]
-        output = W_output[taken] if output_rows else W_output[:, taken]
-        return W_query[:, taken], W_key[:, taken], W_value[:, taken], output
-
-    return keep_heads
+def _keep_heads(
+    W_query: Tensor,
+    W_key: Tensor,
+    W_value: Tensor,
+    W_output: Tensor,
+    n_heads: int,
+    keep: list[int],
+    flaw: str = "",
+) -> Matrices:
+    columns = torch.arange(W_query.size(1)).view(n_heads, -1)  # those of head h in row h
+    others = [head for head in range(n_heads) if head not in keep]
+    flaws = {
+        "removed": columns[others],
+        "every h-th": columns.flatten().view(-1, n_heads).T[keep],
+        "one column": torch.tensor(keep),
+        "ascending": columns[sorted(keep)],
+    }
+    taken = flaws.get(flaw, columns[keep]).flatten()
+    if flaw == "zeros":
+        kept = torch.zeros(W_query.size(1)).index_fill(0, taken, 1.0)
+        return W_query * kept, W_key * kept, W_value * kept, W_output * kept[:, None]
+    output = W_output[:, taken] if flaw == "output columns" else W_output[taken]
+    return W_query[:, taken], W_key[:, taken], W_value[:, taken], output
 
 
 def _matrices(draw: Draw) -> Iterator[Case]:
@@ -123,27 +90,7 @@ def _matrices(draw: Draw) -> Iterator[Case]:
 
 keep_heads = Exercise(
     "multi_head_attention.keep_heads",
-    _taking(),
+    _keep_heads,
     _matrices,
     returns=("W_query", "W_key", "W_value", "W_output"),
-    mistakes={
-        "You cut the columns of the output matrix: a head comes in by its rows, the columns are "
-        "the model's width.": _taking(output_rows=False),
-        "You removed the heads that were to be kept.": _taking(
-            lambda keep, n_heads, d_k: _columns(
-                [head for head in range(n_heads) if head not in keep], n_heads, d_k
-            )
-        ),
-        "You set the other heads to zero: that is right for the output, but nothing has become "
-        "smaller. Take the kept parts out.": _taking(cut=False),
-        "You took every h-th column: a head owns d_k columns that lie next to each other.": _taking(
-            lambda keep, n_heads, d_k: torch.cat([h + n_heads * torch.arange(d_k) for h in keep])
-        ),
-        "You took one column for each head: a head owns d_k of them.": _taking(
-            lambda keep, n_heads, d_k: torch.tensor(keep)
-        ),
-        "You kept the heads in ascending order: they were to come in the order of keep.": _taking(
-            lambda keep, n_heads, d_k: _columns(sorted(keep), n_heads, d_k)
-        ),
-    },
 )

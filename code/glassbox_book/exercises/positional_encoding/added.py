@@ -1,30 +1,26 @@
 """The sinusoidal encoding, and the matrix that moves it along."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from glassbox.positional import sinusoidal_encoding
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 BASE = 10_000.0
 
 
-def _sinusoidal(
-    positions: Tensor,
-    d_model: int,
-    *,
-    step: int = 2,
-    first: Callable[[Tensor], Tensor] = torch.sin,
-    second: Callable[[Tensor], Tensor] = torch.cos,
-    joined: Callable[[list[Tensor]], Tensor] = lambda waves: torch.stack(waves, -1).flatten(-2),
-    power: float = 1.0,
-    start: int = 0,
-) -> Tensor:
-    pairs = torch.arange(d_model // 2, dtype=torch.float64)
-    angles = (positions[:, None] + start) / BASE ** (power * step * pairs / d_model)
-    return joined([first(angles), second(angles)]).float()
+def _sinusoidal(positions: Tensor, d_model: int, flaw: str) -> Tensor:
+    step = 1 if flaw == "i/d" else 2
+    power = step * torch.arange(d_model // 2, dtype=torch.float64) / d_model
+    start = 1 if flaw == "from 1" else 0
+    angles = (positions[:, None] + start) / BASE ** (-power if flaw == "shorter" else power)
+    waves = [angles.sin(), angles.cos()]
+    if flaw == "exchanged":
+        waves.reverse()
+    joined = torch.cat(waves, -1) if flaw == "halves" else torch.stack(waves, -1).flatten(-2)
+    return joined.float()
 
 
 def _widths(draw: Draw) -> Iterator[Case]:
@@ -39,40 +35,20 @@ sinusoidal = Exercise(
     "positional_encoding.sinusoidal",
     sinusoidal_encoding,
     _widths,
+    _sinusoidal,
     returns=("encoding",),
     tolerance=1e-4,
-    mistakes=slips(
-        _sinusoidal,
-        {
-            "Your exponent is i/d: with i counting pairs it is 2i/d.": {"step": 1},
-            "All your sines stand first, then all cosines: that is the other order. Here the two "
-            "of a pair stand side by side.": {"joined": lambda waves: torch.cat(waves, -1)},
-            "Sine and cosine are exchanged: even components are sines.": {
-                "first": torch.cos,
-                "second": torch.sin,
-            },
-            "Your waves grow shorter where they should grow longer: divide the position by the "
-            "power of the base.": {"power": -1.0},
-            "You count positions from 1: the first one is 0.": {"start": 1},
-        },
-    ),
 )
 
 
-def _shift(
-    k: int,
-    d_model: int,
-    *,
-    sign: int = 1,
-    half: bool = False,
-    step: int = 2,
-    grow: int = 1,
-) -> Tensor:
-    angles = sign * k / BASE ** (grow * step * torch.arange(d_model // 2).double() / d_model)
+def _shift(k: int, d_model: int, flaw: str = "") -> Tensor:
+    step = 1 if flaw == "i/d" else 2
+    angles = k / BASE ** (step * torch.arange(d_model // 2).double() / d_model)
     cos, sin = angles.cos(), angles.sin()
-    blocks = torch.stack((cos, -sin, sin, cos), -1).view(-1, 2, 2)
-    matrix = torch.block_diag(*blocks)
-    if half:
+    if flaw == "backwards":
+        sin = -sin
+    matrix = torch.block_diag(*torch.stack((cos, -sin, sin, cos), -1).view(-1, 2, 2))
+    if flaw == "halves":
         order = torch.arange(d_model).view(-1, 2).T.flatten()
         matrix = matrix[order][:, order]
     return matrix.float()
@@ -87,19 +63,5 @@ def _steps(draw: Draw) -> Iterator[Case]:
 
 
 shift_matrix = Exercise(
-    "positional_encoding.shift_matrix",
-    _shift,
-    _steps,
-    returns=("matrix",),
-    tolerance=1e-4,
-    mistakes=slips(
-        _shift,
-        {
-            "Your matrix moves backwards: encodings are rows, and a row times a matrix is turned "
-            "the other way than a matrix times a column.": {"sign": -1},
-            "Your pairs are half a width apart: here the two of a pair stand side by side, so the "
-            "matrix has blocks of two by two.": {"half": True},
-            "Your exponent is i/d: with i counting pairs it is 2i/d.": {"step": 1},
-        },
-    ),
+    "positional_encoding.shift_matrix", _shift, _steps, returns=("matrix",), tolerance=1e-4
 )

@@ -1,27 +1,21 @@
 """ALiBi for the newest queries of a text."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _alibi(
-    n_heads: int,
-    q_len: int,
-    k_len: int,
-    *,
-    exponent: Callable[[Tensor, int], Tensor] = lambda h, n: 8 * (h + 1) / n,
-    sign: int = -1,
-    distance: Callable[[Tensor], Tensor] = torch.abs,
-    top_left: bool = False,
-) -> Tensor:
-    slopes = 2.0 ** -exponent(torch.arange(n_heads), n_heads)
-    queries = torch.arange(q_len) + (0 if top_left else k_len - q_len)
-    far = distance(queries[:, None] - torch.arange(k_len))
-    return sign * slopes[:, None, None] * far
+def _alibi(n_heads: int, q_len: int, k_len: int, flaw: str = "") -> Tensor:
+    heads = torch.arange(n_heads)
+    flaws = {"from 1": 8 * heads / n_heads, "no number of heads": heads + 1}
+    slopes = 2.0 ** -flaws.get(flaw, 8 * (heads + 1) / n_heads)
+    queries = torch.arange(q_len) + (0 if flaw == "first positions" else k_len - q_len)
+    away = queries[:, None] - torch.arange(k_len)
+    bias = -slopes[:, None, None] * (away if flaw == "signed" else away.abs())
+    return -bias if flaw == "gain" else bias
 
 
 def _sizes(draw: Draw) -> Iterator[Case]:
@@ -32,25 +26,4 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("two new queries", n_heads=4, q_len=2, k_len=6)
 
 
-alibi = Exercise(
-    "positional_encoding.alibi",
-    _alibi,
-    _sizes,
-    returns=("bias",),
-    mistakes=slips(
-        _alibi,
-        {
-            "Far keys gain in your bias: they should lose.": {"sign": 1},
-            "Your slopes start at 1: the first head has 2 to the power of -8/n, because heads are "
-            "counted from 1 in the formula.": {"exponent": lambda h, n: 8 * h / n},
-            "Your slopes do not depend on the number of heads: the exponent is 8h/n.": {
-                "exponent": lambda h, n: h + 1
-            },
-            "Keys to the right gain in your bias: a distance has no sign.": {
-                "distance": lambda signed: signed
-            },
-            "Your queries are the first positions: with fewer queries than keys they are the "
-            "last.": {"top_left": True},
-        },
-    ),
-)
+alibi = Exercise("positional_encoding.alibi", _alibi, _sizes, returns=("bias",))

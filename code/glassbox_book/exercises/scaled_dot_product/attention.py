@@ -1,7 +1,7 @@
 """Scores, attention from memory, and the head that looks at the next token."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -9,37 +9,25 @@ from torch import Tensor
 
 from glassbox.attention import dot_product_scores, scaled_dot_product_attention
 from glassbox.masks import causal_mask
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
-
-UNSCALED = "You forgot to scale: divide the scores by the root of d_k."
-SCALES: dict[str, dict[str, Any]] = {
-    UNSCALED: {"scale": lambda query, key: 1.0},
-    "You divided by d_k, not by its root.": {"scale": lambda query, key: 1 / query.size(-1)},
-    "You multiplied by the root of d_k: divide by it.": {
-        "scale": lambda query, key: math.sqrt(query.size(-1))
-    },
-    "You divided by the root of the number of keys: it is their width that counts, d_k.": {
-        "scale": lambda query, key: 1 / math.sqrt(key.size(-2))
-    },
-}
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _root(query: Tensor, key: Tensor) -> float:
-    return 1 / math.sqrt(query.size(-1))
+def _scale(query: Tensor, key: Tensor, flaw: str) -> float:
+    d_k = query.size(-1)
+    flaws = {
+        "no scale": 1.0,
+        "d_k": 1 / d_k,
+        "multiplied": math.sqrt(d_k),
+        "number of keys": 1 / math.sqrt(key.size(-2)),
+    }
+    return flaws.get(flaw, 1 / math.sqrt(d_k))
 
 
-def _scores(
-    query: Tensor,
-    key: Tensor,
-    *,
-    scale: Callable[[Tensor, Tensor], float] = _root,
-    flip: bool = False,
-    unit: bool = False,
-) -> Tensor:
-    if unit:
+def _scores(query: Tensor, key: Tensor, flaw: str = "") -> Tensor:
+    if flaw == "directions":
         query, key = (x / x.norm(dim=-1, keepdim=True) for x in (query, key))
-    scores = query @ key.mT * scale(query, key)
-    return scores.mT if flip else scores
+    scores = query @ key.mT * _scale(query, key, flaw)
+    return scores.mT if flaw == "transposed" else scores
 
 
 def _pairs(draw: Draw) -> Iterator[Case]:
@@ -52,75 +40,35 @@ def _pairs(draw: Draw) -> Iterator[Case]:
 
 
 scores = Exercise(
-    "scaled_dot_product.scores",
-    dot_product_scores,
-    _pairs,
-    returns=("scores",),
-    mistakes=slips(
-        _scores,
-        SCALES
-        | {
-            "Your rows belong to the keys: row i is for query i, column j for key j.": {
-                "flip": True
-            },
-            "You compared directions only: queries and keys keep their lengths.": {"unit": True},
-        },
-    ),
+    "scaled_dot_product.scores", dot_product_scores, _pairs, _scores, returns=("scores",)
 )
 
 
-def _hidden(scores: Tensor, mask: Tensor, dim: int) -> Tensor:
-    return scores.masked_fill(~mask, -math.inf).softmax(dim)
+def _masked(scores: Tensor, mask: Tensor, dim: int, flaw: str) -> Tensor:
+    hidden = scores.masked_fill(~mask, -math.inf).softmax(dim)
+    flaws = {
+        "NaN": hidden,
+        "ignored": scores.softmax(dim),
+        "zeros": (scores * mask).softmax(dim),
+        "added": (scores + mask).softmax(dim),
+        "late": scores.softmax(dim) * mask,
+        "finite": scores.masked_fill(~mask, -1e9).softmax(dim),
+    }
+    return flaws.get(flaw, hidden.nan_to_num(0.0))
 
 
 def _attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
-    *,
-    scale: Callable[[Tensor, Tensor], float] = _root,
-    dim: int = -1,
-    weigh: Callable[[Tensor, Tensor, int], Tensor] = lambda *given: _hidden(*given).nan_to_num(0.0),
-    flip: bool = False,
-    plain: bool = False,
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, flaw: str = ""
 ) -> tuple[Tensor, Tensor]:
-    scores = query @ key.mT * scale(query, key)
-    if plain:
+    scores = query @ key.mT * _scale(query, key, flaw)
+    dim = {"queries": -2, "first axis": 0}.get(flaw, -1)
+    if flaw == "no softmax":
         weights = scores if mask is None else scores * mask
     elif mask is None:
         weights = scores.softmax(dim)
     else:
-        weights = weigh(scores, ~mask if flip else mask, dim)
+        weights = _masked(scores, ~mask if flaw == "polarity" else mask, dim, flaw)
     return weights @ value, weights
-
-
-SOFTMAX_AXIS: dict[str, dict[str, Any]] = {
-    "Your rows do not sum to one but your columns do: the softmax ran over dim=-2, the queries. "
-    "Each query shares itself out among the keys, dim=-1.": {"dim": -2},
-    "The softmax ran over the first axis: count axes from the end, dim=-1, and leading ones do "
-    "not matter.": {"dim": 0},
-}
-MASKING: dict[str, dict[str, Any]] = {
-    "Your mask has the opposite polarity: here True means that a query may attend.": {"flip": True},
-    "NaN in fully masked rows: softmax of nothing but -inf is 0/0. A query that may attend to "
-    "nothing gets zeros.": {"weigh": _hidden},
-    "You ignored the mask.": {"weigh": lambda scores, mask, dim: scores.softmax(dim)},
-    "You made the scores 0 (or nearly) where the mask is False: exp(0) = 1, so these keys still "
-    "count. A score of -inf gives weight 0.": {
-        "weigh": lambda scores, mask, dim: (scores * mask).softmax(dim)
-    },
-    "You added the mask to the scores: True counts as 1, which hides nothing.": {
-        "weigh": lambda scores, mask, dim: (scores + mask).softmax(dim)
-    },
-    "You masked after the softmax: the rows no longer sum to one. Mask the scores.": {
-        "weigh": lambda scores, mask, dim: scores.softmax(dim) * mask
-    },
-    "You filled with a finite number: a query that may attend to nothing then averages "
-    "everything, where it should get zeros.": {
-        "weigh": lambda scores, mask, dim: scores.masked_fill(~mask, -1e9).softmax(dim)
-    },
-}
 
 
 def _attentions(draw: Draw) -> Iterator[Case]:
@@ -148,27 +96,22 @@ attention = Exercise(
     "scaled_dot_product.attention",
     scaled_dot_product_attention,
     _attentions,
+    _attend,
     returns=("context", "weights"),
     gradients=True,
-    mistakes=slips(
-        _attend,
-        SCALES
-        | SOFTMAX_AXIS
-        | MASKING
-        | {"The softmax is missing: you averaged with the scores themselves.": {"plain": True}},
-    ),
 )
 
 
-def _next_token_head(maps: list[Tensor], *, offset: int = 1, pick: str = "all") -> tuple[int, int]:
+def _next_token_head(maps: list[Tensor], flaw: str = "") -> tuple[int, int]:
+    offset = {"previous": -1, "itself": 0}.get(flaw, 1)
     found = [weights.diagonal(offset, -2, -1) for weights in maps]
-    pooled = {
-        "all": torch.cat(found, dim=-1).mean(-1),
-        "each": torch.stack([look.mean(-1) for look in found if look.numel()]).mean(0),
-        "first": found[0].mean(-1),
-        "peak": torch.cat(found, dim=-1).amax(-1),
+    together = torch.cat(found, dim=-1)
+    flaws = {
+        "each sentence": torch.stack([look.mean(-1) for look in found if look.numel()]).mean(0),
+        "first sentence": found[0].mean(-1),
+        "peak": together.amax(-1),
     }
-    layer, head = divmod(int(pooled[pick].argmax()), maps[0].size(1))
+    layer, head = divmod(int(flaws.get(flaw, together.mean(-1)).argmax()), maps[0].size(1))
     return layer, head
 
 
@@ -185,23 +128,5 @@ def _maps(draw: Draw) -> Iterator[Case]:
 
 
 next_token_head = Exercise(
-    "scaled_dot_product.next_token_head",
-    _next_token_head,
-    _maps,
-    returns=("layer", "head"),
-    mistakes=slips(
-        _next_token_head,
-        {
-            "You found the head that looks at the previous token: the rows are the queries, so the "
-            "next token is one column to the right.": {"offset": -1},
-            "You found the head that looks at the token itself: the next one is on the diagonal "
-            "above the main one.": {"offset": 0},
-            "You averaged each sentence first: then a token of a short sentence counts for more. "
-            "Put all positions together, then average.": {"pick": "each"},
-            "You looked at the first sentence only.": {"pick": "first"},
-            "You took the largest weight: one position does not make a habit. Average.": {
-                "pick": "peak"
-            },
-        },
-    ),
+    "scaled_dot_product.next_token_head", _next_token_head, _maps, returns=("layer", "head")
 )

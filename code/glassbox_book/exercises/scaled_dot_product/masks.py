@@ -1,13 +1,24 @@
 """A causal mask for a cache, and attention to a padded source."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from glassbox.attention import scaled_dot_product_attention
 from glassbox.masks import causal_mask
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
+
+
+def _causal(q_len: int, k_len: int, flaw: str) -> Tensor:
+    key, query = torch.arange(k_len), torch.arange(q_len)[:, None] + k_len - q_len
+    flaws = {
+        "first positions": key <= torch.arange(q_len)[:, None],
+        "not itself": key < query,
+        "polarity": key > query,
+        "ahead": key >= query,
+    }
+    return flaws[flaw]
 
 
 def _sizes(draw: Draw) -> Iterator[Case]:
@@ -18,31 +29,7 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("three of seven", q_len=3, k_len=7)
 
 
-def _compare(j_and_i: Callable[[Tensor, Tensor, int], Tensor]) -> Callable[[int, int], Tensor]:
-    def mask(q_len: int, k_len: int) -> Tensor:
-        return j_and_i(torch.arange(k_len), torch.arange(q_len)[:, None], k_len - q_len)
-
-    return mask
-
-
-causal = Exercise(
-    "scaled_dot_product.causal_mask",
-    causal_mask,
-    _sizes,
-    returns=("mask",),
-    mistakes={
-        "Your queries are the first positions: with a cache they are the last, and query i stands "
-        "at position k_len - q_len + i.": _compare(lambda j, i, shift: j <= i),
-        "Your queries do not see themselves: a position may attend to itself and to those before "
-        "it.": _compare(lambda j, i, shift: j < i + shift),
-        "Your mask has the opposite polarity: here True means that a query may attend.": _compare(
-            lambda j, i, shift: j > i + shift
-        ),
-        "Your queries look ahead: the keys allowed are those before, not those after.": _compare(
-            lambda j, i, shift: j >= i + shift
-        ),
-    },
-)
+causal = Exercise("scaled_dot_product.causal_mask", causal_mask, _sizes, _causal, returns=("mask",))
 
 # Cross-attention ----------------------------------------------------------------------------
 
@@ -55,15 +42,18 @@ def _cross(
     W_value: Tensor,
     source_ids: Tensor,
     pad_id: int,
-    *,
-    roles: str = "tss",
-    hide: Callable[[Tensor], Tensor | None] = lambda real: real[:, None, :],
-    flip: bool = False,
+    flaw: str = "",
 ) -> tuple[Tensor, Tensor]:
-    asks, offers, gives = ({"t": target, "s": source}[role] for role in roles)
-    real = source_ids == pad_id if flip else source_ids != pad_id
-    query, key, value = asks @ W_query, offers @ W_key, gives @ W_value
-    return scaled_dot_product_attention(query, key, value, hide(real))
+    asks, offers, gives = {
+        "exchanged": (source, target, target),
+        "target alone": (target, target, target),
+        "source alone": (source, source, source),
+        "values": (target, source, target),
+        "keys": (target, target, source),
+    }.get(flaw, (target, source, source))
+    real = source_ids == pad_id if flaw == "polarity" else source_ids != pad_id
+    mask = {"ignored": None, "queries": real[:, :, None]}.get(flaw, real[:, None, :])
+    return scaled_dot_product_attention(asks @ W_query, offers @ W_key, gives @ W_value, mask)
 
 
 def _translations(draw: Draw) -> Iterator[Case]:
@@ -84,9 +74,8 @@ def _translations(draw: Draw) -> Iterator[Case]:
     yield case("source and target equally long, no padding", [[5, 9, 4]], 3, 6, 6, 4, 4)
     yield case("a longer source", [[5, 9, 4, 2, 7, 3, 8]], 5, 6, 6, 4, 3)
     yield case("a padded source as long as the target", [[5, 9, 0, 0], [7, 3, 8, 0]], 4, 6, 6, 4, 4)
-    yield case(
-        "a padded source of another width", [[5, 9, 4, 0, 0], [7, 3, 8, 6, 1]], 3, 4, 6, 8, 2
-    )
+    wide = [[5, 9, 4, 0, 0], [7, 3, 8, 6, 1]]
+    yield case("a padded source of another width", wide, 3, 4, 6, 8, 2)
     yield case("another padding id", [[5, 0, 3, 1, 1], [7, 0, 8, 6, 1]], 2, 5, 5, 3, 4, pad_id=1)
 
 
@@ -96,26 +85,4 @@ cross_attention = Exercise(
     _translations,
     returns=("context", "weights"),
     gradients=True,
-    mistakes=slips(
-        _cross,
-        {
-            "The source asks the target: queries come from the target, keys and values from the "
-            "source.": {"roles": "stt"},
-            "This is self-attention of the target: keys and values come from the source.": {
-                "roles": "ttt"
-            },
-            "This is self-attention of the source: queries come from the target.": {"roles": "sss"},
-            "Your values come from the target: they belong to the keys, so to the source.": {
-                "roles": "tst"
-            },
-            "Your keys come from the target: they belong to the values, so to the source.": {
-                "roles": "tts"
-            },
-            "You ignored the padding of the source.": {"hide": lambda real: None},
-            "You masked queries, not keys: source positions are the last axis of the scores, so "
-            "the mask needs shape (batch, 1, k_len).": {"hide": lambda real: real[:, :, None]},
-            "Your mask has the opposite polarity: True means that a key may be attended to, so it "
-            "is true where the source is not padding.": {"flip": True},
-        },
-    ),
 )

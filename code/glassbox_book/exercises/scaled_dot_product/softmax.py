@@ -7,20 +7,16 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _softmax(
-    scores: Tensor, *, dim: int = -1, shift: str = "row", keepdim: bool = True, sign: float = 1.0
-) -> Tensor:
-    shifts = {
-        "row": scores.amax(dim, keepdim=True),
-        "all": scores.max(),
-        "none": torch.zeros((), dtype=scores.dtype),
-        "added": -scores.amax(dim, keepdim=True),
-    }
-    powers = (sign * (scores - shifts[shift])).exp()
-    return powers / powers.sum(dim, keepdim=keepdim)
+def _softmax(scores: Tensor, flaw: str = "") -> Tensor:
+    dim = -2 if flaw == "queries" else -1
+    largest = scores.amax(dim, keepdim=True)
+    shifts = {"no shift": torch.zeros_like(largest), "one shift": scores.max(), "added": -largest}
+    shifted = scores - shifts.get(flaw, largest)
+    powers = (-shifted if flaw == "sign" else shifted).exp()
+    return powers / powers.sum(dim, keepdim=flaw != "no keepdim")
 
 
 def _rows(draw: Draw) -> Iterator[Case]:
@@ -40,25 +36,9 @@ softmax = Exercise(
     "scaled_dot_product.softmax",
     partial(torch.softmax, dim=-1),
     _rows,
+    _softmax,
     returns=("weights",),
     gradients=True,
-    mistakes=slips(
-        _softmax,
-        {
-            "You took the exponential of the scores as they are: exp(89) is already too large for "
-            "float32. Subtract the largest score of the row first.": {"shift": "none"},
-            "You subtracted the largest of all scores: in a row far below it every exponential "
-            "becomes 0. Each row needs its own maximum.": {"shift": "all"},
-            "You added the largest score of the row: subtract it.": {"shift": "added"},
-            "Your rows do not sum to one but your columns do: the softmax ran over dim=-2, the "
-            "queries. Each query shares itself out among the keys, dim=-1.": {"dim": -2},
-            "You divided by sums without their axis: row sums of shape (n,) line up with the "
-            "columns. keepdim=True leaves them where they belong.": {"keepdim": False},
-            "The smallest scores got the largest weights: mind the sign in the exponent.": {
-                "sign": -1.0
-            },
-        },
-    ),
 )
 
 
@@ -68,12 +48,11 @@ def _jacobian(scores: Tensor) -> Tensor:
     return torch.stack([of_a_row(row) for row in rows]).reshape(*scores.shape, -1)
 
 
-def _formula(
-    scores: Tensor, *, of_scores: bool = False, sign: float = -1.0, diagonal: bool = False
-) -> Tensor:
-    w = scores if of_scores else scores.softmax(-1)
+def _formula(scores: Tensor, flaw: str) -> Tensor:
+    w = scores if flaw == "scores" else scores.softmax(-1)
     outer = w[..., :, None] * w[..., None, :]
-    return torch.diag_embed(w) + sign * (outer * torch.eye(w.size(-1)) if diagonal else outer)
+    flaws = {"added": -outer, "no outer": 0 * outer, "diagonal": outer * torch.eye(w.size(-1))}
+    return torch.diag_embed(w) - flaws.get(flaw, outer)
 
 
 def _single_rows(draw: Draw) -> Iterator[Case]:
@@ -86,33 +65,14 @@ def _single_rows(draw: Draw) -> Iterator[Case]:
 
 
 softmax_jacobian = Exercise(
-    "scaled_dot_product.softmax_jacobian",
-    _jacobian,
-    _single_rows,
-    returns=("Jacobian",),
-    mistakes=slips(
-        _formula,
-        {
-            "You put the scores into the formula: it is written in terms of the weights.": {
-                "of_scores": True
-            },
-            "You added the outer product: it is subtracted, because more weight for one key is "
-            "less for the others.": {"sign": 1.0},
-            "You left out the outer product: the weights of a row depend on all its scores.": {
-                "sign": 0.0
-            },
-            "You have the diagonal only, w (1 - w): raising one score also lowers the weights of "
-            "the other keys.": {"diagonal": True},
-        },
-    ),
+    "scaled_dot_product.softmax_jacobian", _jacobian, _single_rows, _formula, returns=("Jacobian",)
 )
 
 # The temperature for an entropy -------------------------------------------------------------
 
 
-def _temperature(
-    scores: Tensor, entropy: float, *, unit: float = 1.0, inverse: bool = False
-) -> float:
+def _temperature(scores: Tensor, entropy: float, flaw: str = "") -> float:
+    unit = math.log(2) if flaw == "bits" else 1.0
     low, high = 1e-6, 1e6
     for _ in range(80):
         middle = math.sqrt(low * high)
@@ -121,7 +81,7 @@ def _temperature(
             low = middle
         else:
             high = middle
-    return 1 / middle if inverse else middle
+    return 1 / middle if flaw == "inverse" else middle
 
 
 def _entropies(draw: Draw) -> Iterator[Case]:
@@ -139,11 +99,4 @@ temperature = Exercise(
     _entropies,
     returns=("temperature",),
     tolerance=1e-3,
-    mistakes=slips(
-        _temperature,
-        {
-            "This is one over the temperature: the scores are divided by it.": {"inverse": True},
-            "You measured the entropy in bits: take the natural logarithm.": {"unit": math.log(2)},
-        },
-    ),
 )

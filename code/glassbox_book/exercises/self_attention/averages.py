@@ -1,12 +1,12 @@
 """Weights and contexts of self-attention without parameters."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from glassbox.attention.self_attention import simple_self_attention
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
 def _sequences(draw: Draw) -> Iterator[Case]:
@@ -17,39 +17,20 @@ def _sequences(draw: Draw) -> Iterator[Case]:
     yield Case("double precision", x=draw(4, 6).double())
 
 
-def _weights(
-    x: Tensor,
-    *,
-    normalise: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(-1),
-    other: Callable[[Tensor], Tensor] = lambda x: x,
-) -> Tensor:
-    return normalise(other(x) @ other(x).mT)
+def _weights(x: Tensor, flaw: str = "") -> Tensor:
+    if flaw == "directions":
+        x = x / x.norm(dim=-1, keepdim=True)
+    scores = x @ x.mT
+    flaws = {
+        "scores": scores,
+        "no exponentials": scores / scores.sum(-1, keepdim=True),
+        "columns": scores.softmax(-2),
+        "one sum": scores.flatten().softmax(0).view_as(scores),
+    }
+    return flaws.get(flaw, scores.softmax(-1))
 
 
-weights = Exercise(
-    "self_attention.weights",
-    lambda x: simple_self_attention(x)[1],
-    _sequences,
-    returns=("weights",),
-    mistakes=slips(
-        _weights,
-        {
-            "These are the scores: turn each row into weights.": {"normalise": lambda s: s},
-            "You divided by the sum of the scores: take their exponentials first.": {
-                "normalise": lambda s: s / s.sum(-1, keepdim=True)
-            },
-            "You normalised over the wrong axis: each row sums to 1, not each column.": {
-                "normalise": lambda s: s.softmax(-2)
-            },
-            "You divided by the sum of all exponentials: each row has a sum of its own.": {
-                "normalise": lambda s: s.flatten().softmax(0).view_as(s)
-            },
-            "You compared directions only: here the vectors keep their lengths.": {
-                "other": lambda x: x / x.norm(dim=-1, keepdim=True)
-            },
-        },
-    ),
-)
+weights = Exercise("self_attention.weights", _weights, _sequences, returns=("weights",))
 
 
 def _batches(draw: Draw) -> Iterator[Case]:
@@ -60,38 +41,22 @@ def _batches(draw: Draw) -> Iterator[Case]:
     yield Case("as many tokens as components", x=draw(2, 4, 4))
 
 
-def _simple(
-    x: Tensor,
-    *,
-    axis: int = -1,
-    turn: Callable[[Tensor], Tensor] = lambda weights: weights,
-    weigh: Callable[[Tensor, int], Tensor] = torch.softmax,
-) -> tuple[Tensor, Tensor]:
-    weights = weigh(x @ x.mT, axis)
-    return turn(weights) @ x, weights
+def _simple(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
+    scores = x @ x.mT
+    flaws = {
+        "columns": scores.softmax(-2),
+        "no softmax": scores,
+        "scaled": (scores / scores.size(-1) ** 0.5).softmax(-1),
+    }
+    weights = flaws.get(flaw, scores.softmax(-1))
+    return (weights.mT if flaw == "transposed" else weights) @ x, weights
 
 
 simple = Exercise(
     "self_attention.simple",
     simple_self_attention,
     _batches,
+    _simple,
     returns=("context", "weights"),
     gradients=True,
-    mistakes=slips(
-        _simple,
-        {
-            "You normalised over the wrong axis: each row sums to 1, not each column.": {
-                "axis": -2
-            },
-            "You averaged with the weights transposed: row i holds what token i takes.": {
-                "turn": lambda weights: weights.mT
-            },
-            "Your weights are the scores themselves: the softmax is missing.": {
-                "weigh": lambda scores, axis: scores
-            },
-            "You scaled the scores: the simple form divides by nothing.": {
-                "weigh": lambda scores, axis: (scores / scores.size(-1) ** 0.5).softmax(axis)
-            },
-        },
-    ),
 )

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
 
 from glassbox.attention.self_attention import simple_self_attention
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "simple self-attention": lambda x: simple_self_attention(x)[0],
@@ -41,45 +40,19 @@ def _layers(draw: Draw) -> Iterator[Case]:
 
 
 def _is_equivariant(
-    layer: Callable[[Tensor], Tensor],
-    x: Tensor,
-    order: Tensor,
-    *,
-    kept: bool = False,
-    idle: bool = False,
-    sums: bool = False,
-    back: bool = False,
+    layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor, flaw: str = ""
 ) -> bool:
-    moved = layer(x if idle else x[order])
-    out = layer(x)
-    expected = out if kept else out[order.argsort() if back else order]
-    if idle:
-        expected = out
-    if sums:
-        return bool((moved.sum(0) - expected.sum(0)).abs().max() < 1e-5)
+    out, moved = layer(x), layer(x[order])
+    expected = {"back": out[order.argsort()], "the same": out}.get(flaw, out[order])
+    if flaw == "not reordered":
+        moved = expected
+    if flaw == "sums":
+        moved, expected = moved.sum(0), expected.sum(0)
     return bool(torch.allclose(moved, expected, atol=1e-5))
 
 
 is_equivariant = Exercise(
-    "self_attention.is_equivariant",
-    _is_equivariant,
-    _layers,
-    returns=("answer",),
-    # In this order, because two of them may give the same answers where one is wrong.
-    mistakes={
-        "You moved the outputs the other way: index them with order, like the inputs.": partial(
-            _is_equivariant, back=True
-        ),
-        "You asked whether the outputs stay the same: they should move with the inputs.": partial(
-            _is_equivariant, kept=True
-        ),
-        "You compared sums over the tokens: these cannot tell who has got which output.": partial(
-            _is_equivariant, sums=True
-        ),
-        "You never reordered the input: every layer agrees with itself.": partial(
-            _is_equivariant, idle=True
-        ),
-    },
+    "self_attention.is_equivariant", _is_equivariant, _layers, returns=("answer",)
 )
 
 
@@ -93,19 +66,16 @@ def _stacks(draw: Draw) -> Iterator[Case]:
     yield Case("six tokens", x=0.8 * draw(6, 4), tolerance=0.01)
 
 
-def _layers_until_alike(
-    x: Tensor,
-    tolerance: float,
-    *,
-    late: int = 0,
-    attend: Callable[[Tensor, Tensor], Tensor] = lambda x, first: simple_self_attention(x)[0],
-    distance: Callable[[Tensor], Tensor] = lambda x: torch.cdist(x, x).max(),
-) -> int:
+def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:
     count, now = 0, x
-    while distance(now) >= tolerance and count < 100:
-        now = attend(now, x)
+    first_weights = simple_self_attention(x)[1]
+    while count < 100:
+        distances = torch.cdist(now, now)
+        if (distances.mean() if flaw == "average" else distances.max()) < tolerance:
+            break
+        now = first_weights @ now if flaw == "first weights" else simple_self_attention(now)[0]
         count += 1
-    return count + late
+    return count + 1 if flaw == "one off" else count
 
 
 layers_until_alike = Exercise(
@@ -113,16 +83,4 @@ layers_until_alike = Exercise(
     _layers_until_alike,
     _stacks,
     returns=("number of layers",),
-    mistakes=slips(
-        _layers_until_alike,
-        {
-            "You are one layer off: look at the distances before the first layer too.": {"late": 1},
-            "You kept the first layer's weights: each layer makes its own from what it gets.": {
-                "attend": lambda x, first: simple_self_attention(first)[1] @ x
-            },
-            "You took the average distance: ask for the largest between any two tokens.": {
-                "distance": lambda x: torch.cdist(x, x).mean()
-            },
-        },
-    ),
 )

@@ -5,22 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 Words = Mapping[tuple[str, ...], int]
 
 
-def _next_merge(
-    words: Words, *, weigh: bool = True, last: bool = False, once: bool = False, rare: bool = False
-) -> tuple[str, str]:
+def _next_merge(words: Words, flaw: str = "") -> tuple[str, str]:
     counts: Counter[tuple[str, str]] = Counter()
     for symbols, occurrences in words.items():
         pairs = list(pairwise(symbols))
-        for pair in set(pairs) if once else pairs:
-            counts[pair] += occurrences if weigh else 1
-    best = min(counts.values()) if rare else max(counts.values())
+        for pair in set(pairs) if flaw == "once a word" else pairs:
+            counts[pair] += 1 if flaw == "each word once" else occurrences
+    best = min(counts.values()) if flaw == "rarest" else max(counts.values())
     ties = [pair for pair, count in counts.items() if count == best]
-    return max(ties) if last else min(ties)
+    return max(ties) if flaw == "last" else min(ties)
 
 
 def _texts(draw: Draw) -> Iterator[Case]:
@@ -40,38 +38,20 @@ next_merge = Exercise(
     _next_merge,
     _texts,
     returns=("left symbol", "right symbol"),
-    mistakes=slips(
-        _next_merge,
-        {
-            "You counted each word once: a word that occurs five times counts its pairs five "
-            "times.": {"weigh": False},
-            "Among pairs that occur equally often you took the last in the alphabet, not the "
-            "first.": {"last": True},
-            "You counted a pair once per word: banana has the pair a n twice.": {"once": True},
-            "You took the rarest pair: it is the most frequent one that is merged.": {"rare": True},
-        },
-    ),
 )
 
 
-def _longest_match(
-    word: str,
-    vocabulary: frozenset[str],
-    *,
-    shortest: bool = False,
-    plain: bool = False,
-    rest: bool = False,
-) -> list[str]:
+def _longest_match(word: str, vocabulary: frozenset[str], flaw: str = "") -> list[str]:
     tokens: list[str] = []
     start = 0
     while start < len(word):
-        mark = "" if plain or not start else "##"
+        mark = "##" if start and flaw != "no ##" else ""
         ends = range(start + 1, len(word) + 1)
-        for end in ends if shortest else reversed(ends):
+        for end in ends if flaw == "shortest" else reversed(ends):
             if mark + word[start:end] in vocabulary:
                 break
         else:
-            return [*tokens, "[UNK]"] if rest else ["[UNK]"]
+            return [*tokens, "[UNK]"] if flaw == "kept" else ["[UNK]"]
         tokens.append(mark + word[start:end])
         start = end
     return tokens
@@ -92,33 +72,11 @@ def _words(draw: Draw) -> Iterator[Case]:
 
 
 longest_match = Exercise(
-    "tokens_and_embeddings.longest_match",
-    _longest_match,
-    _words,
-    returns=("list of tokens",),
-    mistakes=slips(
-        _longest_match,
-        {
-            "You took the shortest piece that fits: begin with the whole rest and shorten it.": {
-                "shortest": True
-            },
-            "You left out the ##: a piece that continues a word begins with it in the "
-            "vocabulary.": {"plain": True},
-            "You kept the pieces before the place where nothing fits: then the whole word is "
-            "unknown.": {"rest": True},
-        },
-    ),
+    "tokens_and_embeddings.longest_match", _longest_match, _words, returns=("list of tokens",)
 )
 
 
-def _best_cut(
-    word: str,
-    scores: Mapping[str, float],
-    *,
-    greedy: bool = False,
-    fewest: bool = False,
-    power: bool = False,
-) -> tuple[list[str], float]:
+def _best_cut(word: str, scores: Mapping[str, float], flaw: str = "") -> tuple[list[str], float]:
     best: dict[int, tuple[float, float, list[str]]] = {0: (0.0, 0.0, [])}
     for end in range(1, len(word) + 1):
         for start in range(end):
@@ -127,60 +85,33 @@ def _best_cut(
                 continue
             _, score, pieces = best[start]
             score, pieces = score + scores[piece], [*pieces, piece]
-            rank = -sum(n * n for n in map(len, pieces)) if greedy else -score
-            rank = len(pieces) - score / 1e6 if fewest else rank
+            ranks = {
+                "long pieces": -sum(len(piece) ** 2 for piece in pieces),
+                "fewest": len(pieces) - score / 1e6,
+            }
+            rank = ranks.get(flaw, -score)
             if end not in best or rank < best[end][0]:
                 best[end] = (rank, score, pieces)
     _, score, pieces = best[len(word)]
-    return pieces, math.exp(score) if power else score
+    return pieces, math.exp(score) if flaw == "probability" else score
 
 
 def _scored(draw: Draw) -> Iterator[Case]:
     letters = {letter: -5.0 - 0.1 * place for place, letter in enumerate("slowerfat")}
-    some = letters | {
-        "slow": -2.0,
-        "low": -2.5,
-        "er": -3.0,
-        "est": -4.0,
-        "lower": -9.0,
-        "fas": -3.0,
-    }
+    some = letters | {"slow": -2.0, "low": -2.5, "er": -3.0}
+    some |= {"est": -4.0, "lower": -9.0, "fas": -3.0}
+    pairs = {"a": -1.0, "b": -1.1, "aba": -9.0, "bab": -9.3, "ab": -2.4}
     yield Case("a word that is a piece", word="slow", scores=some)
     yield Case("two pieces", word="slower", scores=some)
     yield Case("a long piece that is rare", word="lower", scores=some)
     yield Case("letters alone", word="test", scores=letters)
     yield Case("a single letter", word="s", scores=letters)
-    yield Case(
-        "fewer pieces that are less probable",
-        word="abab",
-        scores={
-            "a": -1.0,
-            "b": -1.1,
-            "aba": -9.0,
-            "bab": -9.3,
-            "ab": -2.4,
-        },
-    )
+    yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
     # Three equal pieces win, so that no other order of the same pieces ties with them.
     long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
     yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)
 
 
 best_cut = Exercise(
-    "tokens_and_embeddings.best_cut",
-    _best_cut,
-    _scored,
-    returns=("segmentation", "score"),
-    mistakes=slips(
-        _best_cut,
-        {
-            "You prefer long pieces: what counts is the sum of the scores, whatever the lengths.": {
-                "greedy": True
-            },
-            "You took the segmentation with the fewest pieces: what counts is the sum of the "
-            "scores.": {"fewest": True},
-            "You returned the probability: the score is its logarithm, the sum of the pieces' "
-            "scores.": {"power": True},
-        },
-    ),
+    "tokens_and_embeddings.best_cut", _best_cut, _scored, returns=("segmentation", "score")
 )

@@ -5,24 +5,18 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _cosines(
-    u: Tensor,
-    v: Tensor,
-    *,
-    lengths: bool = True,
-    squared: bool = False,
-    guard: bool = True,
-    flip: bool = False,
-) -> Tensor:
+def _cosines(u: Tensor, v: Tensor, flaw: str = "") -> Tensor:
     def unit(x: Tensor) -> Tensor:
-        norms = x.square().sum(dim=1, keepdim=True) if squared else x.norm(dim=1, keepdim=True)
-        return x / (norms.clamp(min=1e-12) if guard else norms)
+        lengths = x.norm(dim=1, keepdim=True)
+        if flaw == "squared":
+            lengths = lengths.square()
+        return x / (lengths if flaw == "NaN" else lengths.clamp(min=1e-12))
 
-    result = unit(u) @ unit(v).T if lengths else u @ v.T
-    return result.T if flip else result
+    result = u @ v.T if flaw == "dot products" else unit(u) @ unit(v).T
+    return result.T if flaw == "transposed" else result
 
 
 def _rows(draw: Draw) -> Iterator[Case]:
@@ -35,40 +29,21 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("double precision", u=draw(2, 3).double(), v=draw(4, 3).double())
 
 
-cosines = Exercise(
-    "tokens_and_embeddings.cosines",
-    _cosines,
-    _rows,
-    returns=("cosines",),
-    mistakes=slips(
-        _cosines,
-        {
-            "These are dot products: divide each row by its length first.": {"lengths": False},
-            "You divided by the squared lengths: a length is the root of the sum of squares.": {
-                "squared": True
-            },
-            "NaN for a row of zeros: 0/0. Keep the length away from 0.": {"guard": False},
-            "Your rows belong to v: row i is for row i of u.": {"flip": True},
-        },
-    ),
-)
+cosines = Exercise("tokens_and_embeddings.cosines", _cosines, _rows, returns=("cosines",))
 
 
 def _embedding_gradient(
-    token_ids: Tensor, upstream: Tensor, vocab_size: int, *, gather: str = "sum"
+    token_ids: Tensor, upstream: Tensor, vocab_size: int, flaw: str = ""
 ) -> Tensor:
     table = upstream.new_zeros(vocab_size, upstream.size(1))
-    if gather == "last":
+    if flaw == "last":
         for row, token in enumerate(token_ids.tolist()):
             table[token] = upstream[row]
         return table
     table.index_add_(0, token_ids, upstream)
     counts = torch.bincount(token_ids, minlength=vocab_size)[:, None]
-    if gather == "mean":
-        return table / counts.clamp(min=1)
-    if gather == "times":
-        return table * counts
-    return table
+    flaws = {"mean": table / counts.clamp(min=1), "times": table * counts}
+    return flaws.get(flaw, table)
 
 
 def _lookups(draw: Draw) -> Iterator[Case]:
@@ -89,17 +64,4 @@ embedding_gradient = Exercise(
     _embedding_gradient,
     _lookups,
     returns=("gradient",),
-    mistakes=slips(
-        _embedding_gradient,
-        {
-            "Of a token that occurs twice you kept one gradient: table[token_ids] += upstream "
-            "writes each row once. The gradients add up.": {"gather": "last"},
-            "You averaged over the occurrences of a token: their gradients add up.": {
-                "gather": "mean"
-            },
-            "You multiplied the sum by the number of occurrences: it is the plain sum.": {
-                "gather": "times"
-            },
-        },
-    ),
 )

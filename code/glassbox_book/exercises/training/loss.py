@@ -6,31 +6,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Exercise, slips
+from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
-def _masked_loss(
-    logits: Tensor,
-    labels: Tensor,
-    pad_id: int,
-    *,
-    masked: bool = True,
-    negative: bool = True,
-    divided: str = "real",
-    rows: bool = False,
-    pad_is_zero: bool = False,
-) -> Tensor:
-    logs = logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]
-    real = labels != (0 if pad_is_zero else pad_id)
-    if not masked:
+def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str = "") -> Tensor:
+    real = labels != (0 if flaw == "zero" else pad_id)
+    if flaw == "padding":
         real = torch.ones_like(real)
-    logs = logs * real
-    if rows:
-        loss = (logs.sum(1) / real.sum(1)).mean()
-    else:
-        count = {"real": int(real.sum()), "all": real.numel(), "none": 1}[divided]
-        loss = logs.sum() / count
-    return -loss if negative else loss
+    logs = logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0] * real
+    if flaw == "sentences":
+        return -(logs.sum(1) / real.sum(1)).mean()
+    count = {"all": real.numel(), "sum": 1}.get(flaw, int(real.sum()))
+    loss = logs.sum() / count
+    return loss if flaw == "sign" else -loss
 
 
 def _batches(draw: Draw) -> Iterator[Case]:
@@ -45,51 +33,17 @@ def _batches(draw: Draw) -> Iterator[Case]:
 
 
 masked_loss = Exercise(
-    "training.masked_loss",
-    _masked_loss,
-    _batches,
-    returns=("loss",),
-    gradients=True,
-    mistakes=slips(
-        _masked_loss,
-        {
-            "Padding counts in your loss: leave out the positions whose label is pad_id.": {
-                "masked": False
-            },
-            "Your loss has the wrong sign: it is the negative logarithm.": {"negative": False},
-            "You left padding out of the sum and not of the number that you divide by.": {
-                "divided": "all"
-            },
-            "You added up and did not divide: a mean over the real positions is wanted.": {
-                "divided": "none"
-            },
-            "You averaged each sentence, then the sentences: every token should count the same.": {
-                "rows": True
-            },
-            "You took 0 for the padding: it is pad_id.": {"pad_is_zero": True},
-        },
-    ),
+    "training.masked_loss", _masked_loss, _batches, returns=("loss",), gradients=True
 )
 
 # Smoothed labels -------------------------------------------------------------------------------
 
 
-def _smoothed_labels(
-    labels: Tensor,
-    vocab_size: int,
-    epsilon: float,
-    *,
-    kept: bool = True,
-    spread: bool = True,
-    over: str = "all",
-) -> Tensor:
+def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str = "") -> Tensor:
     certain = F.one_hot(labels, vocab_size).float()
-    q = (1 - epsilon if kept else 1.0) * certain
-    if spread and over == "all":
-        q = q + epsilon / vocab_size
-    elif spread:
-        q = q + epsilon / (vocab_size - 1) * (1 - certain)
-    return q
+    kept = certain if flaw == "kept" else (1 - epsilon) * certain
+    flaws = {"lost": kept, "others": kept + epsilon / (vocab_size - 1) * (1 - certain)}
+    return flaws.get(flaw, kept + epsilon / vocab_size)
 
 
 def _labels(draw: Draw) -> Iterator[Case]:
@@ -98,23 +52,4 @@ def _labels(draw: Draw) -> Iterator[Case]:
     yield Case("no smoothing", labels=torch.tensor([1, 0]), vocab_size=3, epsilon=0.0)
 
 
-smoothed_labels = Exercise(
-    "training.smoothed_labels",
-    _smoothed_labels,
-    _labels,
-    returns=("q",),
-    mistakes=slips(
-        _smoothed_labels,
-        {
-            "The label keeps all it had, so your rows sum to more than one: it gives epsilon.": {
-                "kept": False
-            },
-            "What the label gives is lost in yours: spread epsilon over the vocabulary.": {
-                "spread": False
-            },
-            "You spread epsilon over all but the label: the equation spreads it over all.": {
-                "over": "others"
-            },
-        },
-    ),
-)
+smoothed_labels = Exercise("training.smoothed_labels", _smoothed_labels, _labels, returns=("q",))

@@ -57,10 +57,10 @@ def test_queries_go_down_and_keys_go_right() -> None:
     assert ax.get_xlabel() == "key position"
     assert [label.get_text() for label in ax.get_yticklabels()] == TOKENS
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c", "d", "e"]
-    top, bottom = ax.transData.transform([(0, 0.5), (0, 4.5)])[:, 1]
+    top, bottom = ax.transData.transform([(0, 0), (0, 4)])[:, 1]
     assert top > bottom
     numbers = {(t.get_position()): t.get_text() for t in ax.texts}
-    assert numbers[3.5, 1.5] == f"{WEIGHTS[1, 3]:.2f}"
+    assert numbers[3, 1] == f"{WEIGHTS[1, 3]:.2f}"
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
@@ -69,7 +69,7 @@ def test_the_first_query_is_on_top_in_every_map(count: int) -> None:
     *maps, _ = figure.axes  # the last is the bar of colours
     assert len(maps) == count
     for ax in maps:
-        assert ax.get_ylim() == (5, 0)
+        assert ax.get_ylim() == (4.5, -0.5)
 
 
 def test_maps_that_are_compared_share_one_colour_scale() -> None:

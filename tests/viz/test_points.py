@@ -106,7 +106,7 @@ def test_panels_with_other_groups_have_a_legend_each():
 
 def test_panels_that_do_not_fill_the_last_row_leave_it_empty():
     fig = scatters(dict.fromkeys("abc", (POINTS, None, None)), columns=2)
-    assert [ax.get_visible() for ax in fig.axes] == [True, True, True, False]
+    assert len(fig.axes) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
-"""Labelled points in the plane: what lies near what."""
+"""Labelled points in the plane: what lies near what, and one quantity against another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,19 +13,22 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, KEY, QUERY, TEXT, VALUE
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
+from glassbox_book.viz.style import FIGURE_WIDTH, PAGE_WIDTH, SERIES, TEXT, check_series
 from glassbox_book.viz.tokens import visible_all
 
 #: Groups differ by colour and by marker; from the sixth on colours come again, with others.
-_COLOURS = (QUERY, KEY, VALUE, HIGHLIGHT, AMBER)
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
-_PAGE_WIDTH = 7.0  # inches: the column of the site on a large screen
+_COLOURS = [look["color"] for look in SERIES[:5]]
+_MARKERS = "os^DvPX<*>"
 _GAP = 4.0  # points between a dot and its label
 _SPACE = 1.5  # points on either side of a label, so that two do not read as one
-#: Where a label may stand, as seen from its dot: right, left, above, below, then between these.
-_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+#: Where a label may stand, as seen from its dot: right, left, above, below, and between these.
+_STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_SLANTED = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 #: How far off it may stand, in gaps; from the second on a line leads to the dot.
 _DISTANCES = (1.0, 3.5, 6.5, 9.5)
+
+Point = tuple[float | int, float | int, str]
 
 
 def scatter(
@@ -106,49 +107,35 @@ def scatters(
     TypeError
         As in :func:`scatter`.
     """
-    if not panels:
-        raise ValueError("no panels to draw; pass {title: (points, labels, groups)}")
-    if columns < 1:
-        raise ValueError(f"columns={columns}: must be at least 1")
+    columns = side_by_side(panels, columns, "{title: (points, labels, groups)}")
     drawn = {title: _panel(title, *panel) for title, panel in panels.items()}
-    columns = min(columns, len(drawn))
-    rows = -(-len(drawn) // columns)
-    width = _PAGE_WIDTH if wide else FIGURE_WIDTH
-    fig, axes = plt.subplots(
-        rows,
+    width = (PAGE_WIDTH if wide else FIGURE_WIDTH) / columns
+    fig, axes = grid(
+        list(drawn),
         columns,
-        figsize=(width, rows * width / columns * (0.8 if wide else 0.85)),
+        (width, width * (0.8 if wide else 0.85)),
+        x_label=x_label,
+        y_label=y_label,
         sharex=shared,
         sharey=shared,
-        squeeze=False,
     )
-    legends = {tuple(panel.names) for panel in drawn.values()}
-    for ax in axes.flat[len(drawn) :]:
-        ax.set_visible(False)
-    for ax, (title, panel) in zip(axes.flat, drawn.items(), strict=False):
+    own_legends = len({tuple(panel.names) for panel in drawn.values()}) > 1
+    for ax, panel in zip(axes, drawn.values(), strict=True):
         _draw(ax, panel)
         ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-        if title:
-            ax.set_title(title, loc="left")
-        if len(legends) > 1 and len(panel.names) > 1:
+        if own_legends and len(panel.names) > 1:
             # Beside the title: inside the panel its markers would pass for points.
-            place = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
+            place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
             ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
-    for ax in axes[-1]:
-        ax.set_xlabel(x_label)
-    for ax in axes[:, 0]:
-        ax.set_ylabel(y_label)
-    if len(legends) == 1 and len(panel.names) > 1:
-        handles, names = axes[0, 0].get_legend_handles_labels()
-        fig.legend(handles, names, loc="outside upper center", ncols=6 if wide else 3)
+    if not own_legends:
+        legend(fig, axes[0], 6 if wide else 3)
     fig.draw_without_rendering()  # until then nothing has its place
-    for ax, panel in zip(axes.flat, drawn.values(), strict=False):
-        _label(ax, panel)
+    for ax, panel in zip(axes, drawn.values(), strict=True):
+        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9 if wide else 10)
     return fig
 
 
-@dataclass(frozen=True)
-class _Panel:
+class _Panel(NamedTuple):
     points: np.ndarray
     labels: list[str]
     groups: list[str]
@@ -161,18 +148,16 @@ class _Panel:
 def _panel(
     title: str, points: Any, labels: Sequence[str] | None, groups: Sequence[str] | None
 ) -> _Panel:
-    points = points.detach().cpu().numpy() if hasattr(points, "detach") else points
-    array = np.asarray(points, dtype=float)
-    if array.ndim != 2 or array.shape[1] != 2 or not len(array):
-        raise ValueError(f"{title!r} has points of shape {array.shape}; expected (n, 2)")
-    if not np.isfinite(array).all():
+    places = numbers(points)
+    if places.ndim != 2 or places.shape[1] != 2 or not len(places):
+        raise ValueError(f"{title!r} has points of shape {places.shape}; expected (n, 2)")
+    if not np.isfinite(places).all():
         raise ValueError(f"{title!r} has points that are infinite or NaN")
-    found = {"labels": labels, "groups": groups}
-    for name, given in found.items():
-        if given is not None and len(given) != len(array):
-            raise ValueError(f"{title!r} has {len(given)} {name} for {len(array)} points")
-    names = [] if labels is None else [t and visible_all([t])[0] for t in labels]
-    panel = _Panel(array, names, [""] * len(array) if groups is None else visible_all(groups))
+    for name, given in {"labels": labels, "groups": groups}.items():
+        if given is not None and len(given) != len(places):
+            raise ValueError(f"{title!r} has {len(given)} {name} for {len(places)} points")
+    shown = [label and visible_all([label])[0] for label in labels or ()]
+    panel = _Panel(places, shown, [""] * len(places) if groups is None else visible_all(groups))
     if len(panel.names) > len(_MARKERS):
         raise ValueError(
             f"{title!r} has {len(panel.names)} groups; {len(_MARKERS)} can be told apart"
@@ -181,71 +166,119 @@ def _panel(
 
 
 def _draw(ax: Axes, panel: _Panel) -> None:
-    for number, name in enumerate(panel.names):
-        of_it = np.array([group == name for group in panel.groups])
-        x, y = panel.points[of_it].T
-        ax.scatter(
-            x,
-            y,
-            s=30,
-            color=_COLOURS[number % len(_COLOURS)],
-            marker=_MARKERS[number],
-            linewidths=0,
-            label=name,
-        )
+    for number, (name, marker) in enumerate(zip(panel.names, _MARKERS, strict=False)):
+        x, y = panel.points[[group == name for group in panel.groups]].T
+        color = _COLOURS[number % len(_COLOURS)]
+        ax.scatter(x, y, s=30, color=color, marker=marker, linewidths=0, label=name)
     ax.margins(0.12 if panel.labels else 0.06)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.grid()
 
 
-def _label(ax: Axes, panel: _Panel) -> None:
+def trade_off(
+    series: Mapping[str, Sequence[Point]],
+    *,
+    x_label: str,
+    y_label: str,
+    single: Sequence[Point] = (),
+) -> Figure:
+    """Draw a line through the settings of each method in the plane of two quantities.
+
+    Parameters
+    ----------
+    series : mapping of str to sequence of (x, y, label)
+        At most six methods by their names; each point is a setting, with a label that may be
+        empty.
+    x_label, y_label : str
+        What the quantities are.
+    single : sequence of (x, y, label)
+        Points that belong to no series, drawn as stars.
+
+    Returns
+    -------
+    Figure
+        A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there is no series, one has no points, or there are more than six.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+    check_series(series)
+    fig, (ax,) = grid([""], 1, (FIGURE_WIDTH, 4.0), x_label=x_label, y_label=y_label)
+    for (name, points), look in zip(series.items(), SERIES, strict=False):
+        if not points:
+            raise ValueError(f"{name!r} has no points; give it (x, y, label) for each setting")
+        x, y, _ = zip(*points, strict=True)
+        ax.plot(x, y, label=name, **look)
+    for at_x, at_y, _ in single:
+        ax.plot([at_x], [at_y], marker="*", markersize=11, color=TEXT, linestyle="")
+    ax.margins(0.1)
+    ax.grid()
+    legend(fig, ax)
+    fig.draw_without_rendering()  # until then nothing has its place
+    settings = [point for points in (*series.values(), single) for point in points]
+    labels = [label for _, _, label in settings]
+    # Beside its dot a label would stand on the line.
+    _label(ax, numbers([place for *place, _ in settings]), labels, _SLANTED + _STRAIGHT, 9)
+    return fig
+
+
+def _label(
+    ax: Axes,
+    points: np.ndarray,
+    labels: Sequence[str],
+    sides: Sequence[tuple[int, int]],
+    size: int,
+) -> None:
     """Write each label on the side of its dot where it covers least of what is there already."""
-    if not any(panel.labels):
-        return
-    fig = ax.figure.get_figure(root=True)
-    assert fig is not None
-    dots = ax.transData.transform(panel.points)
-    size = 6.0 * fig.dpi / 72
-    taken = [Bbox.from_bounds(x - size / 2, y - size / 2, size, size) for x, y in dots]
+    pixels = ax.figure.dpi / 72
+    dot = 6.0 * pixels
+    corners = ax.transData.transform(points) - dot / 2
+    taken = [Bbox.from_bounds(x, y, dot, dot) for x, y in corners]
     frame = ax.get_window_extent()
-    for number, text in enumerate(panel.labels):
+    for number, text in enumerate(labels):
         if not text:
             continue
+        others = taken[:number] + taken[number + 1 :]
         best: tuple[float, Text, Bbox] | None = None
-        for place, (far, side) in enumerate(product(_DISTANCES, _SIDES)):
+        for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if best is not None and best[0] < place:
                 break  # nothing that is further off can be better
-            shown = _write(ax, text, panel.points[number], side, far)
+            shown = _write(ax, text, points[number], side, far, size)
             shown.get_window_extent()  # puts it in its place
             box = Text.get_window_extent(shown)  # without the line that leads to the dot
-            box = box.padded(_SPACE * fig.dpi / 72, 0.0)
-            others = (other for dot, other in enumerate(taken) if dot != number)
+            box = box.padded(_SPACE * pixels, 0.0)
             cost = sum(_overlap(box, other) for other in others)
             cost += 2 * (box.width * box.height - _overlap(box, frame)) + place
-            if best is None or cost < best[0]:
-                if best is not None:
-                    best[1].remove()
-                best = cost, shown, box
-            else:
+            if best is not None and cost >= best[0]:
                 shown.remove()
+                continue
+            if best is not None:
+                best[1].remove()
+            best = cost, shown, box
         assert best is not None
         taken.append(best[2])
 
 
-def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float) -> Text:
+def _write(
+    ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float, size: int
+) -> Text:
     right, up = side
-    near = far * (0.75 if right and up else 1.0)
-    fig = ax.figure.get_figure(root=True)
-    wide = fig is not None and fig.get_figwidth() > FIGURE_WIDTH  # has more labels
+    gap = _GAP * far * (0.75 if right and up else 1.0)
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": TEXT, "shrinkB": 3}
     return ax.annotate(
         text,
         (float(point[0]), float(point[1])),
-        xytext=(near * _GAP * right, near * _GAP * up),
+        xytext=(gap * right, gap * up),
         textcoords="offset points",
         ha={1: "left", 0: "center", -1: "right"}[right],
         va={1: "bottom", 0: "center", -1: "top"}[up],
-        fontsize=9 if wide else 10,
+        fontsize=size,
         arrowprops=None if far == 1 else line,
     )
 
