@@ -6,7 +6,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from glassbox.files import atomic_write, lock, remove, sweep
 from glassbox.training import (
     CheckpointError,
     Processes,
@@ -25,7 +27,6 @@ from glassbox.training import (
     save_checkpoint,
 )
 from glassbox.training.checkpoint import MODEL, OPTIMIZER, STATE, read_checkpoint
-from glassbox.training.folders import alone, remove, sweep, written
 from tests.training.toy import TRAINING, Follows, Toy, ToyConfig, learn, weights
 
 CONFIG: dict[str, object] = {"seed": 3, "betas": [0.9, 0.98], "clip": None}
@@ -349,9 +350,9 @@ def half_of_it(path: Path, content: bytes) -> int:
         (Path, "mkdir", full),
         (Path, "write_bytes", half_of_it),
         (os, "fsync", full),
-        (Path, "rename", full),
+        (Path, "replace", full),
     ],
-    ids=["mkdir", "write", "fsync", "rename"],
+    ids=["mkdir", "write", "fsync", "replace"],
 )
 def test_a_full_disk_is_named_and_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, instead: Any
@@ -400,35 +401,43 @@ def test_everything_is_on_the_disk_before_a_name_leads_to_it(
 ) -> None:
     """After a loss of power, too: each file, the folder's names, and only then the renaming."""
     events: list[str] = []
-    fsync, rename = os.fsync, Path.rename
+    fsync, replace = os.fsync, Path.replace
 
     def synced(descriptor: int) -> None:
-        events.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        events.append(str(Path(f"/proc/self/fd/{descriptor}").readlink().relative_to(tmp_path)))
         fsync(descriptor)
 
-    def renamed(path: Path, target: Path) -> Path:
-        events.append(f"{path.name} -> {target.name}")
-        return rename(path, target)
+    def replaced(path: Path, target: Path) -> Path:
+        events.append(f"{path.relative_to(tmp_path)} -> {target.relative_to(tmp_path)}")
+        return replace(path, target)
 
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(Path, "replace", replaced)
     save(tmp_path / "checkpoints")
     *files, part, renaming, folder = events
-    assert sorted(files) == [MODEL, OPTIMIZER, STATE]
-    assert part == ".step-00000012.part"
-    assert renaming == ".step-00000012.part -> step-00000012"
+    assert re.fullmatch(r"checkpoints/\.step-00000012-\w+\.part/step-00000012", part)
+    assert sorted(files) == [f"{part}/{name}" for name in (MODEL, OPTIMIZER, STATE)]
+    assert renaming == f"{part} -> checkpoints/step-00000012"
     assert folder == "checkpoints"
+
+
+@contextmanager
+def folder_at(place: Path) -> Iterator[Path]:
+    """Give a folder to write in, which is to be at a place."""
+    with atomic_write(place) as part:
+        part.mkdir()
+        yield part
 
 
 def test_a_folder_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "place"
-    with written(place) as part:
+    with folder_at(place) as part:
         (part / "a").write_text("1")
         assert not place.exists()
-    with pytest.raises(UnicodeEncodeError), written(place) as part:
+    with pytest.raises(UnicodeEncodeError), folder_at(place) as part:
         (part / "a").write_text("2\ud800")  # fails in between
     assert (place / "a").read_text() == "1"
-    with written(place) as part:
+    with folder_at(place) as part:
         assert not any(part.iterdir())
         (part / "b").write_text("3")
         (part / "deeper").mkdir()
@@ -436,10 +445,25 @@ def test_a_folder_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> No
     assert names(tmp_path) == ["place"]
 
 
+def test_a_file_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "folder" / "place"
+    with atomic_write(place) as part:
+        part.write_text("1")
+        assert not place.exists()
+    with pytest.raises(UnicodeEncodeError), atomic_write(place) as part:
+        part.write_text("2\ud800")  # fails in between
+    assert place.read_text() == "1"
+    with atomic_write(place) as one, atomic_write(place) as two:  # by two programs
+        one.write_text("one")
+        two.write_text("two")
+    assert place.read_text() == "one"  # which ends last
+    assert names(place.parent) == ["place"]
+
+
 def test_a_file_in_the_place_of_a_folder_stays(tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.write_text("mine")
-    with pytest.raises(FileExistsError, match=f"{place} is a file"), written(place):
+    with pytest.raises(FileExistsError, match=f"{place} is a file"), folder_at(place):
         pass
     assert place.read_text() == "mine"
     assert names(tmp_path) == ["place"]
@@ -470,12 +494,12 @@ def test_what_is_being_deleted_is_no_checkpoint_from_the_first_moment_on(
 
 def test_one_process_at_a_time_is_in_a_folder(tmp_path: Path) -> None:
     with (
-        alone(tmp_path),
+        lock(tmp_path),
         pytest.raises(ValueError, match=f"another process trains into {tmp_path}"),
-        alone(tmp_path),
+        lock(tmp_path),
     ):
         pass
-    with alone(tmp_path):
+    with lock(tmp_path):
         assert names(tmp_path) == []
 
 
@@ -486,5 +510,5 @@ def test_where_there_are_no_locks_one_trains_all_the_same(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with alone(tmp_path):
+    with lock(tmp_path):
         pass

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import nn
 
+from glassbox.files import lock
 from glassbox.training import (
     CheckpointError,
     Loss,
@@ -31,7 +32,6 @@ from glassbox.training import (
     train,
 )
 from glassbox.training import loop as loops
-from glassbox.training.folders import alone
 from glassbox.transformer import Transformer, TransformerConfig
 from tests.training.toy import (
     MODEL,
@@ -631,7 +631,7 @@ def test_a_model_that_cannot_be_written_leaves_the_one_before_and_can_be_written
 
 
 def test_two_trainings_in_one_folder_are_refused(tmp_path: Path, whole: Path) -> None:
-    with alone(tmp_path), pytest.raises(ValueError, match="another process trains into"):
+    with lock(tmp_path), pytest.raises(ValueError, match="another process trains into"):
         learn(tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert learn(tmp_path)

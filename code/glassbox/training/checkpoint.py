@@ -1,4 +1,4 @@
-"""Checkpoints: everything training needs to go on, in a folder that is whole or not there."""
+"""Checkpoints: all that a training needs to go on, in a folder that is complete or not there."""
 
 import hashlib
 import json
@@ -13,48 +13,12 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from glassbox.training.distributed import Processes, fill, whole
-from glassbox.training.folders import written
+from glassbox.files import atomic_write
+from glassbox.training.distributed import Processes, copy_full_tensor, full_tensor
+from glassbox.training.state import Progress
 
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 _FOLDER = re.compile(r"step-(\d{8,})")
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far training is: what the next step follows from, besides the tensors.
-
-    The learning rate, the order of the examples and every random stream are functions of the seed
-    and of these numbers, so that they need no state of their own.
-
-    Parameters
-    ----------
-    step : int
-        Steps of the optimiser taken.
-    epoch, position : int
-        Where the next step's examples are: the epoch, and steps of it that are done.
-    tokens : int
-        Tokens learned from so far.
-    seconds : float
-        Time that training took so far, on whatever machine.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or is none.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    position: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, number in vars(self).items():
-            kind = float if name == "seconds" else int
-            if not isinstance(number, kind) or not number >= 0:
-                raise ValueError(f"{name} is {number!r}; expected {kind.__name__}, at least 0")
 
 
 @dataclass(frozen=True)
@@ -101,10 +65,10 @@ def save_checkpoint(
     config: Mapping[str, object],
     group: Processes,
 ) -> Path:
-    """Write a checkpoint beside its place, and put it there once it is on the disk as a whole.
+    """Write a checkpoint, completely or not at all.
 
-    Every process has to take part, since each may hold a share of the tensors; the first writes.
-    The files do not show how many there were.
+    A collective: every process must call it, since each may hold a shard of the tensors. The first
+    writes, and the files do not show how many there were.
 
     Parameters
     ----------
@@ -128,9 +92,9 @@ def save_checkpoint(
     Raises
     ------
     CheckpointError
-        If it cannot be written, as on a full disk. Those written before are as they were.
+        If it cannot be written, as on a full disk. Earlier checkpoints stay as they were.
     FloatingPointError
-        If a tensor is no longer finite: nobody could go on from there.
+        If a tensor is no longer finite, so that training could not go on from there.
     OtherProcessError
         In the other processes, if the first cannot write.
     """
@@ -139,21 +103,16 @@ def save_checkpoint(
         MODEL: _gathered(_tensors(model), group),
         OPTIMIZER: _gathered(_moments(model, optimizer), group),
     }
-    with group.together():
+    with group.barrier():
+        for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
+            if not tensor.isfinite().all():
+                raise FloatingPointError(
+                    f"step {progress.step}: {name} is no longer finite, and is not kept. "
+                    f"{last_good(folder)}"
+                )
         if group.first:
-            for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
-                if not tensor.isfinite().all():
-                    raise FloatingPointError(
-                        f"step {progress.step}: {name} is no longer finite, and is not kept. "
-                        f"{last_good(folder)}"
-                    )
             try:
-                with written(place) as part:
-                    digests = {
-                        name: _write(part / name, save(tensors)) for name, tensors in files.items()
-                    }
-                    state = {"progress": asdict(progress), "config": config, "sha256": digests}
-                    _write(part / STATE, json.dumps(state, indent=1).encode())
+                _write(place, files, progress, config)
             except OSError as error:
                 raise CheckpointError(
                     f"the checkpoint of step {progress.step} cannot be written to {folder}: "
@@ -211,13 +170,13 @@ def load_checkpoint(
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` has it
             for kind in ("exp_avg", "exp_avg_sq"):
                 state[kind] = parameter.detach().clone()
-                fill(state[kind], moments[f"{kind}/{name}"])
+                copy_full_tensor(state[kind], moments[f"{kind}/{name}"])
         optimizer.state[parameter] = state
     return checkpoint.progress
 
 
 def _difference(name: str, kept: Any, given: Any) -> str:
-    """Say in what an entry of a configuration differs; of a file only the contents count."""
+    """Say how an entry of a configuration differs; of a file only the contents count."""
     both = (kept, given)
     if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
         if kept["sha256"] == given["sha256"]:
@@ -230,7 +189,7 @@ def _difference(name: str, kept: Any, given: Any) -> str:
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Copy a checkpoint's weights into a model, which may be spread over processes.
+    """Copy a checkpoint's weights into a model, which may be sharded.
 
     Raises
     ------
@@ -247,7 +206,7 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
                 f"{path} is of another model: {name} is {kept} there, and {given} here. Have the "
                 "data changed? Train into another folder"
             )
-        fill(tensors[name], weights[name])
+        copy_full_tensor(tensors[name], weights[name])
 
 
 def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:
@@ -290,7 +249,7 @@ def last_good(folder: Path, before: Path | None = None) -> str:
     return "The last good state is the beginning"
 
 
-#: What reading a file raises that is not as it was written.
+#: Errors that reading a damaged file can raise.
 _DAMAGE = (OSError, ValueError, SafetensorError)
 
 
@@ -314,7 +273,7 @@ def _read(path: Path, files: Collection[str]) -> Checkpoint:
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name; what is tied stands under its first name."""
+    """Return parameters and persistent buffers by name; tied ones by their first name."""
     kept: dict[str, Tensor] = dict(model.named_parameters())
     persistent = model.state_dict(keep_vars=True)
     return kept | {name: x for name, x in model.named_buffers() if name in persistent}
@@ -328,13 +287,24 @@ def _moments(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     }
 
 
-def _gathered(tensors: Mapping[str, Any], group: Processes) -> dict[str, Tensor]:
-    """Return tensors in one piece where they are written; elsewhere they take no memory."""
-    pieces = ((name, whole(tensor.detach())) for name, tensor in tensors.items())
-    return {name: piece.cpu().contiguous() for name, piece in pieces if group.first}
+def _gathered(tensors: Mapping[str, Tensor], group: Processes) -> dict[str, Tensor]:
+    """Return full tensors in the process that writes them, and none in the others."""
+    full = ((name, full_tensor(tensor.detach())) for name, tensor in tensors.items())
+    return {name: tensor.cpu().contiguous() for name, tensor in full if group.first}
 
 
-def _write(path: Path, content: bytes) -> str:
-    """Write a file and return its digest."""
-    path.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
+def _write(
+    place: Path,
+    files: Mapping[str, dict[str, Tensor]],
+    progress: Progress,
+    config: Mapping[str, object],
+) -> None:
+    with atomic_write(place) as part:
+        part.mkdir()
+        digests = {}
+        for name, tensors in files.items():
+            content = save(tensors)
+            (part / name).write_bytes(content)
+            digests[name] = hashlib.sha256(content).hexdigest()
+        state = {"progress": asdict(progress), "config": config, "sha256": digests}
+        (part / STATE).write_bytes(json.dumps(state, indent=1).encode())

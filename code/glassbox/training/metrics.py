@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
+from glassbox.files import atomic_write
+from glassbox.training.state import TrainingState
+
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
@@ -101,6 +104,13 @@ class Metrics:
                 self._board.add_scalar(f"{name}/{split}", number, step)
             self._board.flush()  # a run that is killed goes on after its last checkpoint, not line
 
+    def after_step(self, training: TrainingState) -> None:
+        """Write the figures of the last step of a ``training``, and validate if it is time."""
+        step, config = training.progress.step, training.config
+        self.write(step, "train", {**training.figures, "tokens": training.progress.tokens})
+        if training.done or step % config.validate_every == 0:
+            self.write(step, "valid", training.validate())
+
     def close(self) -> None:
         """Close the files."""
         for stream in (self._file, self._board):
@@ -168,6 +178,10 @@ class ProgressBar:
             "{remaining} left",
         )
 
+    def after_step(self, training: TrainingState) -> None:
+        """Go one step on, to the last one of a ``training``."""
+        self.update(training.tokens, training.figures["loss"])
+
     def update(self, tokens: int, loss: float) -> None:
         """Go one step on, which learned from so many ``tokens`` and had this mean ``loss``."""
         now = time.perf_counter()
@@ -219,9 +233,8 @@ def _forget(path: Path, step: int) -> None:
         return
     kept = [line + b"\n" for line, entry in _entries(path) if step and entry["step"] <= step]
     if (content := b"".join(kept)) != path.read_bytes():
-        part = path.with_name(f".{path.name}.part")
-        part.write_bytes(content)
-        part.replace(path)
+        with atomic_write(path) as part:
+            part.write_bytes(content)
 
 
 def _entries(path: Path) -> list[tuple[bytes, dict[str, Any]]]:

@@ -151,12 +151,12 @@ class LanguageModelTask:
         sums = torch.zeros(2, dtype=torch.float64, device=group.device)
         for i in range(0, len(starts), VALIDATED_AT_ONCE):
             batch = list(starts[i : i + VALIDATED_AT_ONCE])
-            mine = group.share(batch)
+            mine = group.shard(batch)
             stretches = [self.held_out[self._stretch(i)] for i in mine or batch[:1]]
             loss = self._loss(model, torch.stack(stretches))
             if mine:
                 sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.total(sums).tolist()
+        total, count = group.all_reduce(sums).tolist()
         return {"nll": total / count}
 
     def save(self, model: nn.Module, folder: Path) -> None:

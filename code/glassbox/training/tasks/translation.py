@@ -219,12 +219,12 @@ class TranslationTask:
         """
         sums = torch.zeros(2, dtype=torch.float64, device=group.device)
         for (batch,) in self._held_out_batches.epoch(0):
-            mine = group.share(batch)
+            mine = group.shard(batch)
             pairs = [self.held_out[i] for i in mine or batch[:1]]
             loss = self._loss(model, pairs, smoothing=0.0)
             if mine:
                 sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.total(sums).tolist()
+        total, count = group.all_reduce(sums).tolist()
         return {"nll": total / count, "perplexity": math.exp(total / count)}
 
     def save(self, model: nn.Module, folder: Path) -> None:

@@ -1,0 +1,172 @@
+"""The state of a training: what the loop changes at each step, and its callbacks look at."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from glassbox.modes import evaluating
+from glassbox.training.batches import Step
+from glassbox.training.config import TrainingConfig
+from glassbox.training.distributed import Processes
+from glassbox.training.loss import Loss
+from glassbox.training.task import Task
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is: all that the next step follows from, besides the tensors.
+
+    The learning rate, the order of the examples and every random stream are functions of the seed
+    and of these numbers, so they need no state of their own.
+
+    Parameters
+    ----------
+    step : int
+        Steps of the optimiser taken.
+    epoch, position : int
+        Where the next step's examples are: the epoch, and the number of its steps that are done.
+    tokens : int
+        Tokens learned from so far.
+    seconds : float
+        Time the steps have taken so far, on whatever machine.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number or is negative.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, number in vars(self).items():
+            kind = float if name == "seconds" else int
+            if not isinstance(number, kind) or not number >= 0:
+                raise ValueError(f"{name} is {number!r}; expected {kind.__name__}, at least 0")
+
+
+@dataclass
+class TrainingState:
+    """A training under way.
+
+    Parameters
+    ----------
+    task : Task
+        What is trained.
+    config : TrainingConfig
+        How.
+    group : Processes
+        Who trains.
+    model : nn.Module
+        The model itself, whose parameters are updated.
+    wrapped : nn.Module
+        The model to call, which :func:`~glassbox.training.distributed.distribute` returned.
+    optimizer : Optimizer
+        Which updates them.
+    progress : Progress, optional
+        How far the training is.
+    tokens : int, optional
+        Tokens the last step learned from.
+    figures : dict of str to float, optional
+        Loss, negative log-likelihood, gradients' norm and learning rate of the last step.
+    stopping : bool, optional
+        Whether the loop ends after this step; a callback sets it, in all processes alike.
+    """
+
+    task: Task
+    config: TrainingConfig
+    group: Processes
+    model: nn.Module
+    wrapped: nn.Module
+    optimizer: Optimizer
+    progress: Progress = Progress()
+    tokens: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    stopping: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are taken."""
+        return self.progress.step == self.config.steps
+
+    def steps(self) -> Iterator[tuple[Progress, Step]]:
+        """Yield the remaining steps, each with how far the training is after it.
+
+        Raises
+        ------
+        ValueError
+            If an epoch has fewer steps than are done of it.
+        """
+        done, last = self.progress, self.config.steps
+        while done.step < last:
+            steps = self.task.epoch(done.epoch)
+            if done.position >= len(steps):
+                raise ValueError(
+                    f"epoch {done.epoch} has {len(steps)} steps, of which {done.position} are "
+                    "done, and there should be more: the data are not those that training began "
+                    "with"
+                )
+            for batches in steps[done.position : done.position + last - done.step]:
+                tokens = done.tokens + self.task.count(batches)
+                done = Progress(done.step + 1, done.epoch, done.position + 1, tokens)
+                if done.position == len(steps):
+                    done = replace(done, epoch=done.epoch + 1, position=0)
+                yield done, batches
+
+    def loss(self, batch: list[int]) -> Loss:
+        """Return the loss of this process's examples in a batch, times the number of processes.
+
+        Its mean over the processes, as gradients are averaged, is the loss of the whole batch.
+        """
+        mine = self.group.shard(batch)
+        with self._autocast():
+            # A process without an example takes part nevertheless: others wait for its gradients.
+            loss = self.task.loss(self.wrapped, mine or batch[:1])
+        factor = self.group.count if mine else 0
+        return Loss(factor * loss.total, factor * loss.nll, loss.count)
+
+    def validate(self) -> dict[str, float]:
+        """Return the task's figures on held-out data."""
+        with torch.no_grad(), evaluating(self.wrapped), self._autocast():
+            return self.task.validate(self.wrapped, self.group)
+
+    def record(self, progress: Progress, losses: Tensor, norm: float, seconds: float) -> None:
+        """Enter what a step has given.
+
+        Parameters
+        ----------
+        progress : Progress
+            How far the training is after it.
+        losses : Tensor
+            The sums of its losses and negative log-likelihoods in this process.
+        norm : float
+            The norm of its gradients.
+        seconds : float
+            The time it took.
+        """
+        self.tokens = progress.tokens - self.progress.tokens
+        self.progress = replace(progress, seconds=self.progress.seconds + seconds)
+        loss, nll = (self.group.all_reduce(losses) / self.group.count / self.tokens).tolist()
+        rate = self.config.schedule(progress.step)
+        self.figures = {"loss": loss, "nll": nll, "norm": norm, "rate": rate}
+
+    def _autocast(self) -> torch.autocast:
+        half = self.config.precision == "bfloat16"
+        return torch.autocast(self.group.device.type, torch.bfloat16, enabled=half)
+
+
+@runtime_checkable
+class Callback(Protocol):
+    """What attaches to the loop; what it opens, a ``with`` around the loop opens and closes."""
+
+    def after_step(self, training: TrainingState) -> None:
+        """Look at the ``training`` after each step, or let it stop."""
+        ...
