@@ -3,9 +3,9 @@
 The files in the order in which they build on one another: ``loss`` and ``schedule`` are pure
 functions; ``batches`` says which examples a step learns from, ``distributed`` how several
 processes share it. ``state`` is a training under way, and ``loop`` takes its steps, for any
-``task``. Callbacks attach to the loop: ``checkpoint_manager`` keeps each ``checkpoint`` to go on
-from and makes one model of the last ones by ``averaging``, ``metrics`` writes down how it goes,
-``stopping`` ends it early. ``tasks`` has the tasks of this book, and ``runs`` reads from a file
+``task``. Callbacks attach to the loop: ``resuming`` keeps each ``checkpoint`` to go on from and
+makes one model of the last ones by ``averaging``, ``metrics`` writes down how it goes, ``stopping``
+ends it early. ``tasks`` has the tasks of this book, and ``runs`` reads from a file
 which one is trained, and how.
 """
 
@@ -30,7 +30,7 @@ from glassbox.training.schedule import (
     warmup_inverse_sqrt_to,
     warmup_linear,
 )
-from glassbox.training.state import Callback, Progress, TrainingState
+from glassbox.training.state import Progress, TrainingState
 from glassbox.training.task import Task
 from glassbox.training.tasks import (
     LanguageModelTask,
@@ -40,7 +40,6 @@ from glassbox.training.tasks import (
 )
 
 __all__ = [
-    "Callback",
     "CheckpointError",
     "LanguageModelTask",
     "LanguageModelTaskConfig",

@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -11,16 +11,18 @@ from torch import nn
 from torch.optim import AdamW, Optimizer
 
 from glassbox.training.batches import stream
-from glassbox.training.checkpoint_manager import CheckpointManager
 from glassbox.training.config import TrainingConfig, defining
 from glassbox.training.distributed import Processes, distribute, full_tensor, no_sync
 from glassbox.training.metrics import Metrics, ProgressBar
-from glassbox.training.state import Callback, TrainingState
-from glassbox.training.stopping import DivergenceCheck, StopSignals
+from glassbox.training.resuming import locked_folder, resume, save_if_due, write_model
+from glassbox.training.state import TrainingState
+from glassbox.training.stopping import StopSignals, check_finite
 from glassbox.training.task import Task
 
 
-def training_loop(training: TrainingState, callbacks: Sequence[Callback] = ()) -> None:
+def training_loop(
+    training: TrainingState, after_step: Sequence[Callable[[TrainingState], None]] = ()
+) -> None:
     """Take the remaining steps of a training.
 
     Gradients are those of the loss of all tokens in a step, divided by their number: the same for
@@ -30,8 +32,9 @@ def training_loop(training: TrainingState, callbacks: Sequence[Callback] = ()) -
     ----------
     training : TrainingState
         The model, its optimiser and how far they are; changed in place.
-    callbacks : sequence of Callback, optional
-        Called after each step, in their order.
+    after_step : sequence of callable, optional
+        Callbacks, called in their order after each step. One that sets ``training.stopping`` ends
+        the loop.
 
     Notes
     -----
@@ -55,8 +58,8 @@ def training_loop(training: TrainingState, callbacks: Sequence[Callback] = ()) -
         optimizer.step()
         optimizer.zero_grad()
         training.record(progress, losses, full_tensor(norm).item(), time.perf_counter() - start)
-        for callback in callbacks:
-            callback.after_step(training)
+        for callback in after_step:
+            callback(training)
         if training.stopping:
             return
 
@@ -122,20 +125,19 @@ def train(
     optimizer = make_optimizer(model, config)
     if config.compile:
         wrapped.compile()
-    training = TrainingState(task, config, group, model, wrapped, optimizer)
-    manager = CheckpointManager(folder, training, definition)
-    manager.resume()
+    training = TrainingState(task, config, group, model, wrapped, optimizer, folder, definition)
+    resume(training)
     done = training.progress.step
     with (
-        manager,
+        locked_folder(training),
         Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
         ProgressBar(config.steps, done, show=group.first) as bar,
         StopSignals() as signals,
     ):
-        divergence = DivergenceCheck(manager.checkpoints)
-        training_loop(training, [divergence, log, bar, signals, manager])
+        callbacks = (log.after_step, bar.after_step, signals.after_step)
+        training_loop(training, [check_finite, *callbacks, save_if_due])
         if training.done:
-            manager.write_model()
+            write_model(training)
     return training.done
 
 

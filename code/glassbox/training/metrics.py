@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,8 @@ SECONDS_BETWEEN_LINES = 10.0
 _LOGGER = logging.getLogger("glassbox.training")
 
 
-class Metrics:
-    """Writes measurements into ``metrics.jsonl``: an object a line, each at once and whole.
+class Metrics(AbstractContextManager["Metrics"]):
+    """Writes measurements into ``metrics.jsonl``: an object a line, each at once.
 
     A line has ``step``, ``split`` and numbers by name. Floating-point numbers have 9 digits, which
     tell any two numbers in float32 apart; those that are not finite, which JSON does not have, are
@@ -111,17 +112,10 @@ class Metrics:
         if training.done or step % config.validate_every == 0:
             self.write(step, "valid", training.validate())
 
-    def close(self) -> None:
-        """Close the files."""
+    def __exit__(self, *error: object) -> None:
         for stream in (self._file, self._board):
             if stream is not None:
                 stream.close()
-
-    def __enter__(self) -> "Metrics":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -148,8 +142,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [entry for _, entry in _entries(path)]
 
 
-class ProgressBar:
-    """A bar with what is done, tokens per second, the loss, and the time left.
+class ProgressBar(AbstractContextManager["ProgressBar"]):
+    """Shows what is done, tokens per second, the loss, and the time left.
 
     The bar shows in a terminal only. Elsewhere Python's logger ``glassbox.training`` is told the
     same every ten seconds, which ``glassbox train`` prints and a notebook does not.
@@ -193,15 +187,8 @@ class ProgressBar:
             _LOGGER.info("step %s of %s, %s", f"{self._done:,}", f"{self._steps:,}", figures)
             self._told = now
 
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self._bar.close()
-
-    def __enter__(self) -> "ProgressBar":
-        return self
-
     def __exit__(self, *error: object) -> None:
-        self.close()
+        self._bar.close()
 
 
 def _plain(name: str, number: object) -> int | float | str:

@@ -1,8 +1,9 @@
 """The state of a training: what the loop changes at each step, and its callbacks look at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +14,7 @@ from glassbox.training.batches import Step
 from glassbox.training.config import TrainingConfig
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss
-from glassbox.training.task import Task
+from glassbox.training.task import Task, sharded_loss
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,10 @@ class TrainingState:
         The model to call, which :func:`~glassbox.training.distributed.distribute` returned.
     optimizer : Optimizer
         Which updates them.
+    folder : Path
+        Where checkpoints, metrics and the trained model are written.
+    definition : mapping, optional
+        What the run is defined by, which a checkpoint remembers.
     progress : Progress, optional
         How far the training is.
     tokens : int, optional
@@ -87,10 +92,17 @@ class TrainingState:
     model: nn.Module
     wrapped: nn.Module
     optimizer: Optimizer
+    folder: Path
+    definition: Mapping[str, object] = field(default_factory=dict)
     progress: Progress = Progress()
     tokens: int = 0
     figures: dict[str, float] = field(default_factory=dict)
     stopping: bool = False
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.folder / "checkpoints"
 
     @property
     def done(self) -> bool:
@@ -126,12 +138,9 @@ class TrainingState:
 
         Its mean over the processes, as gradients are averaged, is the loss of the whole batch.
         """
-        mine = self.group.shard(batch)
         with self._autocast():
-            # A process without an example takes part nevertheless: others wait for its gradients.
-            loss = self.task.loss(self.wrapped, mine or batch[:1])
-        factor = self.group.count if mine else 0
-        return Loss(factor * loss.total, factor * loss.nll, loss.count)
+            loss = sharded_loss(batch, partial(self.task.loss, self.wrapped), self.group)
+        return replace(loss, total=self.group.count * loss.total, nll=self.group.count * loss.nll)
 
     def validate(self) -> dict[str, float]:
         """Return the task's figures on held-out data."""
@@ -161,12 +170,3 @@ class TrainingState:
     def _autocast(self) -> torch.autocast:
         half = self.config.precision == "bfloat16"
         return torch.autocast(self.group.device.type, torch.bfloat16, enabled=half)
-
-
-@runtime_checkable
-class Callback(Protocol):
-    """What attaches to the loop; what it opens, a ``with`` around the loop opens and closes."""
-
-    def after_step(self, training: TrainingState) -> None:
-        """Look at the ``training`` after each step, or let it stop."""
-        ...

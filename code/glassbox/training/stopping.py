@@ -2,8 +2,7 @@
 
 import math
 import signal
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
@@ -13,8 +12,8 @@ from glassbox.training.checkpoint import last_good
 from glassbox.training.state import TrainingState
 
 
-class StopSignals:
-    """A callback that ends a training after the step in which this process is asked to stop.
+class StopSignals(AbstractContextManager["StopSignals"]):
+    """Ends a training after the step in which a process is asked to stop.
 
     Within ``with``, the first SIGINT and the first SIGTERM only ask; a second one of the same kind
     ends the process at once, since a launcher may pass on Ctrl-C as another kind. Outside the main
@@ -47,30 +46,23 @@ class StopSignals:
         signal.signal(number, self._former[number])
 
 
-@dataclass(frozen=True)
-class DivergenceCheck:
-    """A callback that refuses to go on from a loss or gradients that are no longer finite.
+def check_finite(training: TrainingState) -> None:
+    """Refuse to go on from a loss or gradients that are no longer finite.
 
     Parameters
     ----------
-    checkpoints : Path
-        The folder of the checkpoints, the last good one of which the error names.
+    training : TrainingState
+        After a step: this is a callback of the loop.
+
+    Raises
+    ------
+    FloatingPointError
+        If one of them is not finite, naming the last good checkpoint.
     """
-
-    checkpoints: Path
-
-    def after_step(self, training: TrainingState) -> None:
-        """Look at the loss and the gradients' norm of a ``training``.
-
-        Raises
-        ------
-        FloatingPointError
-            If one of them is not finite.
-        """
-        loss, norm, rate = (training.figures[name] for name in ("loss", "norm", "rate"))
-        if not math.isfinite(loss) or not math.isfinite(norm):
-            raise FloatingPointError(
-                f"step {training.progress.step}: the loss is {loss:.4g} and the gradients' norm "
-                f"{norm:.4g}, at a learning rate of {rate:.3g}. {last_good(self.checkpoints)}; a "
-                "lower rate, a longer warm-up or a smaller clip may help"
-            )
+    loss, norm, rate = (training.figures[name] for name in ("loss", "norm", "rate"))
+    if not math.isfinite(loss) or not math.isfinite(norm):
+        raise FloatingPointError(
+            f"step {training.progress.step}: the loss is {loss:.4g} and the gradients' norm "
+            f"{norm:.4g}, at a learning rate of {rate:.3g}. {last_good(training.checkpoints)}; a "
+            "lower rate, a longer warm-up or a smaller clip may help"
+        )

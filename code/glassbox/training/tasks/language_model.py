@@ -1,11 +1,12 @@
 """Learning to write: the next character of a text."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassbox.checks import check_kind
 from glassbox.data import split_text, tiny_shakespeare
@@ -14,6 +15,7 @@ from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.task import mean_nll
 
 Corpus = Literal["shakespeare"]
 Architecture = Literal["gpt2", "llama"]
@@ -109,11 +111,9 @@ class LanguageModelTask:
     def build(self) -> LanguageModel:
         """Return the model with random weights."""
         kind: Any = KINDS[self.config.architecture]
-        sizes: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
-        config = kind.config_class(
-            vocab_size=len(self.characters), **(sizes | dict(self.config.model))
-        )
-        model: LanguageModel = kind(config)
+        given: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
+        sizes = {"vocab_size": len(self.characters), **given, **self.config.model}
+        model: LanguageModel = kind(kind.config_class(**sizes))
         return model
 
     def epoch(self, number: int) -> list[Step]:
@@ -126,7 +126,7 @@ class LanguageModelTask:
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
         """Return the loss of ``model`` on a batch of ``examples``: of the next characters."""
-        return self._loss(model, torch.stack([self.text[self._stretch(i)] for i in examples]))
+        return self._loss(model, self.text, examples)
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
         """Return the mean negative log-likelihood of the held-out text's characters.
@@ -148,26 +148,18 @@ class LanguageModelTask:
         """
         length = self.config.block_len
         starts = range(0, len(self.held_out) - length, length)
-        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
-        for i in range(0, len(starts), VALIDATED_AT_ONCE):
-            batch = list(starts[i : i + VALIDATED_AT_ONCE])
-            mine = group.shard(batch)
-            stretches = [self.held_out[self._stretch(i)] for i in mine or batch[:1]]
-            loss = self._loss(model, torch.stack(stretches))
-            if mine:
-                sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.all_reduce(sums).tolist()
-        return {"nll": total / count}
+        size = VALIDATED_AT_ONCE
+        batches = (list(starts[i : i + size]) for i in range(0, len(starts), size))
+        return {"nll": mean_nll(batches, partial(self._loss, model, self.held_out), group)}
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its characters into a folder."""
         assert isinstance(model, LanguageModel)
         CharacterModel(model, self.characters).save_pretrained(folder)
 
-    def _stretch(self, start: int) -> slice:
-        return slice(start, start + self.config.block_len + 1)
-
-    def _loss(self, model: nn.Module, stretches: torch.Tensor) -> Loss:
+    def _loss(self, model: nn.Module, text: Tensor, starts: list[int]) -> Loss:
+        length = self.config.block_len + 1
+        stretches = torch.stack([text[start : start + length] for start in starts])
         stretches = stretches.to(next(model.parameters()).device)
         return cross_entropy(model(stretches[:, :-1]), stretches[:, 1:])
 

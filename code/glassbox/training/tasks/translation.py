@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -18,6 +19,7 @@ from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.task import mean_nll
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
@@ -26,7 +28,7 @@ Example = tuple[list[int], list[int]]
 
 
 class Pair(NamedTuple):
-    """A sentence in two languages, one of which is to be written."""
+    """A sentence in two languages, of which the second is to be written."""
 
     source: str
     target: str
@@ -146,16 +148,13 @@ class TranslationTask:
         self.config = config
         pairs = _read(config, "train")
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
-        self.tokenizer = (
-            TranslationTokenizer.train(
-                _texts(pairs),
-                config.vocab_size,
-                directions=config.directions,
-                lowercase=config.lowercase,
+        if self.start is not None:
+            self.tokenizer = self.start.tokenizer
+        else:
+            options: dict[str, Any] = {"lowercase": config.lowercase}
+            self.tokenizer = TranslationTokenizer.train(
+                _texts(pairs), config.vocab_size, directions=config.directions, **options
             )
-            if self.start is None
-            else self.start.tokenizer
-        )
         if config.corpus != "pairs" and config.pairs is not None:
             pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
@@ -174,21 +173,12 @@ class TranslationTask:
     def build(self) -> Transformer:
         """Return the model, with random weights or those it goes on from."""
         tokenizer, sizes = self.tokenizer, self.config.model
-        config = (
-            TransformerConfig(
-                vocab_size=len(tokenizer),
-                pad_id=tokenizer.pad_id,
-                bos_id=tokenizer.bos_id,
-                eos_id=tokenizer.eos_id,
-                **sizes,
-            )
-            if self.start is None
-            else replace(self.start.model.config, **sizes)
-        )
-        model = Transformer(config)
         if self.start is not None:
+            model = Transformer(replace(self.start.model.config, **sizes))
             model.load_state_dict(self.start.model.state_dict())
-        return model
+            return model
+        special = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **special, **sizes))
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
@@ -217,15 +207,13 @@ class TranslationTask:
         dict of str to float
             ``nll``, in nats, without smoothing, and ``perplexity``.
         """
-        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
-        for (batch,) in self._held_out_batches.epoch(0):
-            mine = group.shard(batch)
-            pairs = [self.held_out[i] for i in mine or batch[:1]]
-            loss = self._loss(model, pairs, smoothing=0.0)
-            if mine:
-                sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.all_reduce(sums).tolist()
-        return {"nll": total / count, "perplexity": math.exp(total / count)}
+        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
+
+        def loss(chosen: list[int]) -> Loss:
+            return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
+
+        nll = mean_nll(batches, loss, group)
+        return {"nll": nll, "perplexity": math.exp(nll)}
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
@@ -248,8 +236,8 @@ class TranslationTask:
             for side in (0, 1)
         )
         seen, labels = target[:, :-1], target[:, 1:]
-        # What the decoder sees is padded at the end alone, where no real token looks: causality
-        # hides it, and the loss leaves it out.
+        # The decoder's input is padded at the end alone: causality hides the padding from every
+        # real token, and the loss leaves it out.
         logits = model(source, seen, padding_mask(source, pad))
         return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
 
@@ -355,12 +343,8 @@ def _directed(
             raise ValueError(
                 f"directions has {direction}; the pairs are in {' and '.join(languages)}"
             )
-    columns = dict(zip(languages, zip(*rows, strict=True), strict=True)) if rows else {}
-    return [
-        Pair(source, target, a, b)
-        for a, b in (directions if rows else ())
-        for source, target in zip(columns[a], columns[b], strict=True)
-    ]
+    texts = [dict(zip(languages, row, strict=True)) for row in rows]
+    return [Pair(row[a], row[b], a, b) for a, b in directions for row in texts]
 
 
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
@@ -374,10 +358,11 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
         assert config.pairs is not None  # the configuration has seen to it
         languages = config.directions[0]
         rows = split_rows(Path(config.pairs), languages)[split]
-        return _directed(rows, languages, config.directions)
-    read = phrases if config.corpus == "phrases" else tatoeba
-    rows = [(english, french) for english, french, *_ in read(split)]
-    return _directed(rows, ("en", "fr"), config.directions)
+    else:
+        languages = ("en", "fr")
+        read = phrases if config.corpus == "phrases" else tatoeba
+        rows = [(english, french) for english, french, *_ in read(split)]
+    return _directed(rows, languages, config.directions)
 
 
 def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
@@ -392,10 +377,10 @@ def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
 def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
     """Return a share of the pairs as one types them in a hurry."""
     draw = torch.Generator().manual_seed(stream(seed, 2**31))
-    drawn = torch.rand(len(pairs), generator=draw) < share
-    chosen = [pairs[i] for i in drawn.nonzero().flatten().tolist()]
+    drawn = (torch.rand(len(pairs), generator=draw) < share).tolist()
     return [
-        pair._replace(source=hurried(pair.source), target=hurried(pair.target)) for pair in chosen
+        pair._replace(source=hurried(pair.source), target=hurried(pair.target))
+        for pair in compress(pairs, drawn)
     ]
 
 
