@@ -20,9 +20,9 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     .. math::
         \bar{\theta} = \frac{1}{n} \sum_{i=1}^n \theta_i
 
-    Files are read one tensor at a time: however many there are, memory holds one sum. It is a sum
-    in float64, rounded once, so that weights that are equal, because they are tied, have equal
-    means, and those that are the same in all checkpoints keep every bit.
+    Files are read one tensor at a time, so memory holds a single sum however many there are. The
+    sum is in float64 and rounded once: tied weights have equal means, and a weight that is the same
+    in all checkpoints keeps every bit.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     Returns
     -------
     dict of Tensor
-        New tensors by name, of the types they had. Whatever is not floating-point, such as a
+        New tensors by name, of their former types. A tensor that is not floating-point, such as a
         counter, is the last checkpoint's.
 
     Raises
@@ -44,7 +44,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     FileNotFoundError
         If a file is missing.
     TypeError
-        If a single checkpoint is given in place of several.
+        If a single checkpoint is given instead of several.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
 @contextmanager
 def _opened(checkpoint: Weights) -> Iterator[tuple[list[str], Callable[[str], Tensor]]]:
-    """Give the names of a checkpoint's tensors, and what reads one of them."""
+    """Give the names of a checkpoint's tensors, and a function that reads one of them."""
     if isinstance(checkpoint, Mapping):
         yield list(checkpoint), checkpoint.__getitem__
         return

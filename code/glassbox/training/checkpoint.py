@@ -112,7 +112,11 @@ def save_checkpoint(
                 )
         if group.first:
             try:
-                _write(place, files, progress, config)
+                with atomic_write(place) as part:
+                    part.mkdir()
+                    digests = {name: _write(part / name, save(x)) for name, x in files.items()}
+                    state = {"progress": asdict(progress), "config": config, "sha256": digests}
+                    _write(part / STATE, json.dumps(state, indent=1).encode())
             except OSError as error:
                 raise CheckpointError(
                     f"the checkpoint of step {progress.step} cannot be written to {folder}: "
@@ -165,13 +169,12 @@ def load_checkpoint(
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
     for name, parameter in model.named_parameters():
-        state: dict[str, Tensor] = {}
         if f"step/{name}" in moments:  # not if the parameter never had a gradient
+            state = {kind: parameter.detach().clone() for kind in ("exp_avg", "exp_avg_sq")}
+            for kind, tensor in state.items():
+                copy_full_tensor(tensor, moments[f"{kind}/{name}"])
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` has it
-            for kind in ("exp_avg", "exp_avg_sq"):
-                state[kind] = parameter.detach().clone()
-                copy_full_tensor(state[kind], moments[f"{kind}/{name}"])
-        optimizer.state[parameter] = state
+            optimizer.state[parameter] = state
     return checkpoint.progress
 
 
@@ -293,18 +296,7 @@ def _gathered(tensors: Mapping[str, Tensor], group: Processes) -> dict[str, Tens
     return {name: tensor.cpu().contiguous() for name, tensor in full if group.first}
 
 
-def _write(
-    place: Path,
-    files: Mapping[str, dict[str, Tensor]],
-    progress: Progress,
-    config: Mapping[str, object],
-) -> None:
-    with atomic_write(place) as part:
-        part.mkdir()
-        digests = {}
-        for name, tensors in files.items():
-            content = save(tensors)
-            (part / name).write_bytes(content)
-            digests[name] = hashlib.sha256(content).hexdigest()
-        state = {"progress": asdict(progress), "config": config, "sha256": digests}
-        (part / STATE).write_bytes(json.dumps(state, indent=1).encode())
+def _write(path: Path, content: bytes) -> str:
+    """Write a file and return its digest."""
+    path.write_bytes(content)
+    return hashlib.sha256(content).hexdigest()

@@ -25,6 +25,7 @@ from glassbox.translation import TranslationTokenizer, Translator
 
 Corpus = Literal["tatoeba", "multi30k", "phrases", "pairs"]
 Example = tuple[list[int], list[int]]
+Two = tuple[str, str]  # texts, or their languages
 
 
 class Pair(NamedTuple):
@@ -38,40 +39,40 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """What a translator learns from, and its sizes.
+    """The data and the sizes of a translator.
 
     Parameters
     ----------
     corpus : {"tatoeba", "multi30k", "phrases", "pairs"}
-        The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are those of the
-        file ``pairs`` alone, in any languages, with a twentieth of them held out.
+        The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are only the file
+        ``pairs``, in any languages, with a twentieth held out.
     directions : tuple of (str, str)
-        From which language to which, such as ``(("fr", "en"),)``; several are learned by one
-        model, which is told by a token in front of the source which language to write.
+        From which language to which, such as ``(("fr", "en"),)``. One model learns several: a
+        token in front of the source tells it which language to write.
     vocab_size : int
-        Tokens of the vocabulary that all languages share, learned from the training pairs of the
-        corpus.
+        Tokens in the vocabulary, which all languages share; learned from the corpus's training
+        pairs.
     lowercase : bool
-        Whether all text is put into small letters.
+        Whether all text is lowercased.
     plain : float
-        The share of pairs that are learned from once more in small letters and without the full
-        stop, so that the model understands what is typed carelessly.
+        The share of pairs that are added once more in lower case and without the full stop, so
+        that the model understands carelessly typed text.
     smoothing : float
-        Of the labels.
+        Label smoothing.
     tokens, accumulate : int
-        The most tokens in a batch on either side, padding counted, and batches in a step.
+        The most tokens in a batch on either side, including padding, and batches in a step.
     max_len : int
-        Pairs with more tokens on a side are not learned from.
+        Pairs with more tokens on a side are left out.
     model : mapping
         Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
     start : str, optional
-        A translator to go on from, a name or a folder; its vocabulary is kept.
+        A translator to fine-tune, a name or a folder; its vocabulary is kept.
     pairs : str, optional
-        A file in UTF-8 with a pair on each line, a tab between its sentences, in the order of the
-        first direction's languages. With a corpus other than ``"pairs"`` these are further pairs,
-        in which the vocabulary has no part.
+        A file in UTF-8 with a pair on each line, its sentences separated by a tab, in the order of
+        the first direction's languages. With a corpus other than ``"pairs"`` these are further
+        pairs, which the vocabulary is not learned from.
     repeat : int
-        How often each of the further pairs counts.
+        How many times each of the further pairs is used.
 
     Raises
     ------
@@ -84,7 +85,7 @@ class TranslationConfig:
     """
 
     corpus: Corpus = "tatoeba"
-    directions: tuple[tuple[str, str], ...] = (("en", "fr"), ("fr", "en"))
+    directions: tuple[Two, ...] = (("en", "fr"), ("fr", "en"))
     vocab_size: int = 6000
     lowercase: bool = False
     plain: float = 0.0
@@ -128,9 +129,9 @@ class TranslationTask:
     Parameters
     ----------
     config : TranslationConfig
-        What from, and the sizes of the model.
+        The data and the sizes of the model.
     seed : int, optional
-        What the order of the examples follows from.
+        Determines the order of the examples.
 
     Attributes
     ----------
@@ -151,27 +152,22 @@ class TranslationTask:
         if self.start is not None:
             self.tokenizer = self.start.tokenizer
         else:
-            options: dict[str, Any] = {"lowercase": config.lowercase}
+            texts, directions = _texts(pairs), config.directions
             self.tokenizer = TranslationTokenizer.train(
-                _texts(pairs), config.vocab_size, directions=config.directions, **options
+                texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
         if config.corpus != "pairs" and config.pairs is not None:
             pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
-        self.batches, self._held_out_batches = (
-            LengthBatches(
-                [max(len(source), len(target) - 1) for source, target in examples],
-                config.tokens,
-                accumulate,
-                seed,
-            )
-            for examples, accumulate in ((self.examples, config.accumulate), (self.held_out, 1))
+        self.batches = LengthBatches(
+            _lengths(self.examples), config.tokens, config.accumulate, seed
         )
+        self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
-        """Return the model, with random weights or those it goes on from."""
+        """Return the model, with random weights or those of the translator to fine-tune."""
         tokenizer, sizes = self.tokenizer, self.config.model
         if self.start is not None:
             model = Transformer(replace(self.start.model.config, **sizes))
@@ -185,11 +181,11 @@ class TranslationTask:
         return self.batches.epoch(number)
 
     def count(self, step: Step) -> int:
-        """Return how many tokens a step learns to write."""
+        """Return how many tokens a step learns to predict."""
         return sum(len(self.examples[i][1]) - 1 for batch in step for i in batch)
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
-        """Return the loss of ``model`` on ``examples``: of each next token given the true ones."""
+        """Return the loss of ``model`` on each next token of ``examples``, given the true ones."""
         return self._loss(model, [self.examples[i] for i in examples], self.config.smoothing)
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
@@ -200,7 +196,7 @@ class TranslationTask:
         model : nn.Module
             In eval mode.
         group : Processes
-            Who measures; each a part of the pairs.
+            Who measures; each process a part of the pairs.
 
         Returns
         -------
@@ -221,7 +217,7 @@ class TranslationTask:
         Translator(model, self.tokenizer).save_pretrained(folder)
 
     def _encode(self, pairs: list[Pair]) -> list[Example]:
-        """Turn pairs into ids; those too long to be learned from are left out."""
+        """Turn pairs into ids, leaving out those that are too long."""
         tokenizer, longest = self.tokenizer, self.config.max_len
         examples = [
             (tokenizer.encode_source(pair.source, pair.to), tokenizer.encode_target(pair.target))
@@ -242,14 +238,14 @@ class TranslationTask:
         return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
 
 
-def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
+def read_pairs(path: Path, directions: Sequence[Two]) -> list[Pair]:
     """Read sentence pairs from a file, for every direction.
 
     Parameters
     ----------
     path : Path
-        Lines of two texts with a tab between, in the languages of the first direction; lines
-        that begin with ``#`` and empty ones are passed over.
+        Lines of two texts separated by a tab, in the languages of the first direction; empty lines
+        and lines that begin with ``#`` are skipped.
     directions : sequence of (str, str)
         From which language to which.
 
@@ -268,7 +264,7 @@ def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
     return _directed(read_rows(path, directions[0]), directions[0], directions)
 
 
-def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
+def read_rows(path: Path, languages: Two) -> list[Two]:
     """Read the lines of a file of sentence pairs.
 
     Parameters
@@ -276,7 +272,7 @@ def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
     path : Path
         As for :func:`read_pairs`.
     languages : tuple of (str, str)
-        Of the two columns, for messages.
+        The languages of the two columns, for messages.
 
     Returns
     -------
@@ -304,7 +300,7 @@ def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
     return rows
 
 
-def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[str, str]]]:
+def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
     """Read sentence pairs from a file, and hold out a twentieth that shares no sentence.
 
     Parameters
@@ -332,11 +328,7 @@ def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[s
     return splits
 
 
-def _directed(
-    rows: Sequence[tuple[str, str]],
-    languages: tuple[str, str],
-    directions: Sequence[tuple[str, str]],
-) -> list[Pair]:
+def _directed(rows: list[Two], languages: Two, directions: Sequence[Two]) -> list[Pair]:
     """Return rows in two languages as pairs, once for each direction."""
     for direction in directions:
         if not {*direction} <= {*languages}:
@@ -365,6 +357,11 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
     return _directed(rows, languages, config.directions)
 
 
+def _lengths(examples: list[Example]) -> list[int]:
+    """Return the length of the longer side of each example, of which the target loses a token."""
+    return [max(len(source), len(target) - 1) for source, target in examples]
+
+
 def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
     """Return the texts of each language, each once, in the order in which they come."""
     texts: dict[str, dict[str, None]] = {}
@@ -375,7 +372,7 @@ def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
 
 
 def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
-    """Return a share of the pairs as one types them in a hurry."""
+    """Return a random share of the pairs as one types them in a hurry."""
     draw = torch.Generator().manual_seed(stream(seed, 2**31))
     drawn = (torch.rand(len(pairs), generator=draw) < share).tolist()
     return [
@@ -385,5 +382,5 @@ def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
 
 
 def hurried(text: str) -> str:
-    """Return a text in small letters and without the full stop."""
+    """Return a text in lower case and without the full stop."""
     return text.lower().removesuffix(".")
