@@ -23,16 +23,16 @@ _FOLDER = re.compile(r"step-(\d{8,})")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What is in a checkpoint.
+    """The contents of a checkpoint.
 
     Parameters
     ----------
     progress : Progress
         How far training was.
     config : mapping
-        What the run is defined by.
+        The entries that define the run.
     tensors : mapping
-        Of each file that was asked for, its tensors by name.
+        The tensors of each file that was read, by name.
     """
 
     progress: Progress
@@ -73,16 +73,16 @@ def save_checkpoint(
     Parameters
     ----------
     folder : Path
-        Where the checkpoints of this run are.
+        The folder of the checkpoints of this run.
     model, optimizer : nn.Module, Optimizer
-        What is kept: parameters and buffers, and the optimiser's moments, by name.
+        Parameters and buffers of the one and moments of the other are kept by name.
     progress : Progress
         How far training is.
     config : mapping
-        What the run is defined by, in the words of JSON; :func:`load_checkpoint` refuses another.
-        A file is a mapping of its ``path`` and its ``sha256``, of which the second counts.
+        The entries that define the run, as in JSON; :func:`load_checkpoint` refuses others. A data
+        file is a mapping of its ``path`` and its ``sha256``, of which only the second is compared.
     group : Processes
-        Who trains.
+        The processes that train.
 
     Returns
     -------
@@ -139,23 +139,23 @@ def load_checkpoint(
     path : Path
         A folder that :func:`save_checkpoint` wrote.
     model, optimizer : nn.Module, Optimizer
-        What is filled, in place.
+        Changed in place.
     config : mapping
-        What this run is defined by.
+        The entries that define this run.
     free : collection of str, optional
-        Which entries may differ.
+        Entries that may differ.
 
     Returns
     -------
     Progress
-        Where to go on.
+        How far training was.
 
     Raises
     ------
     CheckpointError
         If a file is missing or damaged, naming it and the last checkpoint that is not.
     ValueError
-        If it belongs to a run that is defined otherwise, or to another model, naming what differs.
+        If it belongs to another run or another model, naming what differs.
     """
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config

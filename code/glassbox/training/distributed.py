@@ -196,7 +196,7 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
     model : nn.Module
         On the process's device.
     group : Processes
-        Who trains it.
+        The processes that train it.
     sharding : {"none", "full"}
         Whether every process keeps the whole model and all exchange gradients, or each keeps its
         shard of parameters, gradients and optimiser states and all exchange parameters, layer by

@@ -25,8 +25,8 @@ def training_loop(
 ) -> None:
     """Take the remaining steps of a training.
 
-    Gradients are those of the loss of all tokens in a step, divided by their number: the same for
-    one large batch, for several in turn, and for several processes.
+    A step minimises the mean loss over all its tokens, so its gradients are the same for one large
+    batch, for several in turn, and for several processes.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def train(
     folder : Path
         Where everything is written; where there are checkpoints, training goes on from the last.
     group : Processes, optional
-        Who trains; this process alone, on the CPU, if left out.
+        The processes that train; this one alone, on the CPU, if left out.
     described : mapping, optional
         What else the weights follow from, such as the sizes of the model: a checkpoint remembers
         it, and is refused where it differs.

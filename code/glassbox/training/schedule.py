@@ -1,6 +1,6 @@
 """The learning rate at each step: up during a warm-up, then down (chapter 9).
 
-Steps are those of the optimiser and are counted from 1, however many batches go into one. The
+Steps of the optimiser are counted from 1, however many batches go into one. The
 first has a rate above zero, and the last, where there is one, the lowest.
 """
 

@@ -19,17 +19,17 @@ from glassbox.training.task import Task, sharded_loss
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is: all that the next step follows from, besides the tensors.
+    """How far a training is: all the state of a training besides its tensors.
 
     The learning rate, the order of the examples and every random stream are functions of the seed
-    and of these numbers, so they need no state of their own.
+    and of these numbers.
 
     Parameters
     ----------
     step : int
         Steps of the optimiser taken.
     epoch, position : int
-        Where the next step's examples are: the epoch, and the number of its steps that are done.
+        The epoch of the next step, and the number of steps done in this epoch.
     tokens : int
         Tokens learned from so far.
     seconds : float
@@ -63,19 +63,19 @@ class TrainingState:
     task : Task
         What is trained.
     config : TrainingConfig
-        How.
+        How it is trained.
     group : Processes
-        Who trains.
+        The processes that train.
     model : nn.Module
         The model itself, whose parameters are updated.
     wrapped : nn.Module
         The model to call, which :func:`~glassbox.training.distributed.distribute` returned.
     optimizer : Optimizer
-        Which updates them.
+        The optimiser of these parameters.
     folder : Path
         Where checkpoints, metrics and the trained model are written.
     definition : mapping, optional
-        What the run is defined by, which a checkpoint remembers.
+        The entries that define the run, which a checkpoint remembers.
     progress : Progress, optional
         How far the training is.
     tokens : int, optional
@@ -148,7 +148,7 @@ class TrainingState:
             return self.task.validate(self.wrapped, self.group)
 
     def record(self, progress: Progress, losses: Tensor, norm: float, seconds: float) -> None:
-        """Enter what a step has given.
+        """Record the results of a step.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Pro
     loss : callable
         Returns the loss of some examples.
     group : Processes
-        Who shares the batch.
+        The processes that share the batch.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def mean_nll(
     loss : callable
         Returns the loss of some examples.
     group : Processes
-        Who measures; each process a part of every batch.
+        The processes that measure, each a part of every batch.
 
     Returns
     -------
