@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from glassbox.files import replacing
+from glassbox.files import atomic_update
 
 #: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -165,7 +165,7 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
     FileExistsError
         If ``folder`` is a file.
     """
-    with replacing(folder) as written:
+    with atomic_update(folder) as written:
         (written / CONFIG_FILE).write_text(
             json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )

@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from glassbox.files import remove
 from glassbox.training import (
     CheckpointError,
     Processes,
@@ -25,7 +26,6 @@ from glassbox.training import (
     save_checkpoint,
 )
 from glassbox.training.checkpoint import MODEL, OPTIMIZER, STATE, read_checkpoint
-from glassbox.training.folders import alone, remove, sweep, written
 from tests.training.toy import TRAINING, Follows, Toy, ToyConfig, learn, weights
 
 CONFIG: dict[str, object] = {"seed": 3, "betas": [0.9, 0.98], "clip": None}
@@ -349,9 +349,9 @@ def half_of_it(path: Path, content: bytes) -> int:
         (Path, "mkdir", full),
         (Path, "write_bytes", half_of_it),
         (os, "fsync", full),
-        (Path, "rename", full),
+        (Path, "replace", full),
     ],
-    ids=["mkdir", "write", "fsync", "rename"],
+    ids=["mkdir", "write", "fsync", "replace"],
 )
 def test_a_full_disk_is_named_and_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, instead: Any
@@ -392,7 +392,7 @@ def test_what_is_not_finite_is_not_kept(tmp_path: Path, file: str, number: float
     assert names(tmp_path) == [good.name]
 
 
-# Folders that are whole or not there.
+# On the disk.
 
 
 def test_everything_is_on_the_disk_before_a_name_leads_to_it(
@@ -400,62 +400,24 @@ def test_everything_is_on_the_disk_before_a_name_leads_to_it(
 ) -> None:
     """After a loss of power, too: each file, the folder's names, and only then the renaming."""
     events: list[str] = []
-    fsync, rename = os.fsync, Path.rename
+    fsync, replace = os.fsync, Path.replace
 
     def synced(descriptor: int) -> None:
-        events.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        events.append(str(Path(f"/proc/self/fd/{descriptor}").readlink().relative_to(tmp_path)))
         fsync(descriptor)
 
-    def renamed(path: Path, target: Path) -> Path:
-        events.append(f"{path.name} -> {target.name}")
-        return rename(path, target)
+    def replaced(path: Path, target: Path) -> Path:
+        events.append(f"{path.relative_to(tmp_path)} -> {target.relative_to(tmp_path)}")
+        return replace(path, target)
 
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(Path, "replace", replaced)
     save(tmp_path / "checkpoints")
     *files, part, renaming, folder = events
-    assert sorted(files) == [MODEL, OPTIMIZER, STATE]
-    assert part == ".step-00000012.part"
-    assert renaming == ".step-00000012.part -> step-00000012"
+    assert re.fullmatch(r"checkpoints/\.step-00000012-\w+\.part/step-00000012", part)
+    assert sorted(files) == [f"{part}/{name}" for name in (MODEL, OPTIMIZER, STATE)]
+    assert renaming == f"{part} -> checkpoints/step-00000012"
     assert folder == "checkpoints"
-
-
-def test_a_folder_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    with written(place) as part:
-        (part / "a").write_text("1")
-        assert not place.exists()
-    with pytest.raises(UnicodeEncodeError), written(place) as part:
-        (part / "a").write_text("2\ud800")  # fails in between
-    assert (place / "a").read_text() == "1"
-    with written(place) as part:
-        assert not any(part.iterdir())
-        (part / "b").write_text("3")
-        (part / "deeper").mkdir()
-    assert names(place) == ["b", "deeper"]
-    assert names(tmp_path) == ["place"]
-
-
-def test_a_file_in_the_place_of_a_folder_stays(tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    place.write_text("mine")
-    with pytest.raises(FileExistsError, match=f"{place} is a file"), written(place):
-        pass
-    assert place.read_text() == "mine"
-    assert names(tmp_path) == ["place"]
-
-
-def test_what_a_kill_has_left_is_swept_away_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / ".step-00000001.part").mkdir()
-    (tmp_path / ".step-00000002.old").mkdir()
-    (tmp_path / ".step-00000002.old" / MODEL).touch()
-    kept = ["mine.part", ".git", "step-00000002", ".x.part"]
-    for name in kept[:3]:
-        (tmp_path / name).mkdir()
-    (tmp_path / kept[3]).touch()  # a file
-    sweep(tmp_path)
-    assert names(tmp_path) == sorted(kept)
-    sweep(tmp_path / "missing")
 
 
 def test_what_is_being_deleted_is_no_checkpoint_from_the_first_moment_on(
@@ -466,25 +428,3 @@ def test_what_is_being_deleted_is_no_checkpoint_from_the_first_moment_on(
     monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: seen.append(checkpoints(tmp_path)))
     remove(path)
     assert seen[-1] == []
-
-
-def test_one_process_at_a_time_is_in_a_folder(tmp_path: Path) -> None:
-    with (
-        alone(tmp_path),
-        pytest.raises(ValueError, match=f"another process trains into {tmp_path}"),
-        alone(tmp_path),
-    ):
-        pass
-    with alone(tmp_path):
-        assert names(tmp_path) == []
-
-
-def test_where_there_are_no_locks_one_trains_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    with alone(tmp_path):
-        pass

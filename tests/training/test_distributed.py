@@ -21,7 +21,7 @@ from torch.distributed.tensor import DTensor
 
 from glassbox.training import Loss, Processes, distribute, make_optimizer, processes, read_metrics
 from glassbox.training.checkpoint import MODEL, OPTIMIZER, STATE, checkpoints
-from glassbox.training.distributed import gradients_stay
+from glassbox.training.distributed import no_sync
 from glassbox.training.runs import read_run
 from tests.training.several import (
     TRAINING,
@@ -179,10 +179,10 @@ def hold(group: Processes) -> dict[str, float]:
         return sum(x.to_local().numel() for x in tensors if isinstance(x, DTensor)) / size
 
     shares = {}
-    with gradients_stay(call, True):
+    with no_sync(call, True):
         task.loss(call, [0, 1]).total.backward()
     shares["gradients that are added up"] = share(p.grad for p in model.parameters())
-    with gradients_stay(call, False):
+    with no_sync(call, False):
         task.loss(call, [2]).total.backward()
     optimizer.step()
     shares["gradients"] = share(p.grad for p in model.parameters())
@@ -389,7 +389,7 @@ def test_the_launcher_of_pytorch_trains_with_two_processes_of_which_one_speaks(
 def test_every_example_is_computed_once() -> None:
     for count, size in ((1, 3), (2, 1), (2, 5), (3, 2), (4, 9)):
         batch = list(range(10, 10 + size))
-        shares = [Processes(i, count, torch.device("cpu")).share(batch) for i in range(count)]
+        shares = [Processes(i, count, torch.device("cpu")).shard(batch) for i in range(count)]
         assert sorted(example for share in shares for example in share) == batch
         assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
@@ -405,11 +405,11 @@ def test_one_process_that_is_to_shard_trains_the_same(
 
 
 def test_alone_an_error_is_the_error_and_everybody_agrees() -> None:
-    with pytest.raises(KeyError, match="mine"), ALONE.together():
+    with pytest.raises(KeyError, match="mine"), ALONE.barrier():
         raise KeyError("mine")
-    with ALONE.together():
-        ALONE.agree("a number", 5)
-    assert ALONE.total(torch.tensor(2)).item() == 2
+    with ALONE.barrier():
+        ALONE.assert_equal("a number", 5)
+    assert ALONE.all_reduce(torch.tensor(2)).item() == 2
 
 
 @pytest.mark.usefixtures("as_a_reader")

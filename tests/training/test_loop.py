@@ -17,21 +17,23 @@ import torch.nn.functional as F
 from safetensors.torch import load_file
 from torch import nn
 
+from glassbox.files import lock
 from glassbox.training import (
     CheckpointError,
     Loss,
     Processes,
     Schedule,
     Step,
+    TrainingState,
     checkpoints,
     cross_entropy,
     make_optimizer,
     read_metrics,
     stream,
     train,
+    training_loop,
 )
 from glassbox.training import loop as loops
-from glassbox.training.folders import alone
 from glassbox.transformer import Transformer, TransformerConfig
 from tests.training.toy import (
     MODEL,
@@ -220,6 +222,42 @@ def test_training_is_what_one_writes_down_with_pytorch(tmp_path: Path) -> None:
     learned = weights(tmp_path)
     for name, parameter in model.named_parameters():
         torch.testing.assert_close(learned[name], parameter.detach(), rtol=0, atol=1e-12)
+
+
+def started(folder: Path) -> TrainingState:
+    """Return the training of the toy before its first step."""
+    task, group = Toy(), Processes(0, 1, torch.device("cpu"))
+    torch.manual_seed(stream(TRAINING.seed, 0))
+    model = task.build()
+    optimizer = make_optimizer(model, TRAINING)
+    return TrainingState(task, TRAINING, group, model, model, optimizer, folder)
+
+
+def test_the_loop_alone_learns_the_same_and_writes_nothing(tmp_path: Path) -> None:
+    training = started(tmp_path / "nothing")
+    training_loop(training)
+    assert training.done
+    assert list(tmp_path.iterdir()) == []
+    learn(tmp_path, average=1)
+    learned = training.model.state_dict()
+    for name, weight in weights(tmp_path).items():
+        assert torch.equal(learned[name], weight), name
+
+
+def test_callbacks_are_called_in_their_order_and_may_end_the_loop(tmp_path: Path) -> None:
+    seen = []
+
+    def note(training: TrainingState) -> None:
+        seen.append((training.progress.step, training.stopping))
+
+    def stop(training: TrainingState) -> None:
+        training.stopping = training.progress.step == 3
+
+    training = started(tmp_path)
+    training_loop(training, [note, stop, note])
+    steps = [(1, False), (2, False), (3, False), (3, True)]
+    assert seen == [steps[0], steps[0], steps[1], steps[1], steps[2], steps[3]]
+    assert not training.done
 
 
 @pytest.mark.parametrize("accumulate", [1, 3])
@@ -631,7 +669,7 @@ def test_a_model_that_cannot_be_written_leaves_the_one_before_and_can_be_written
 
 
 def test_two_trainings_in_one_folder_are_refused(tmp_path: Path, whole: Path) -> None:
-    with alone(tmp_path), pytest.raises(ValueError, match="another process trains into"):
+    with lock(tmp_path), pytest.raises(ValueError, match="another process trains into"):
         learn(tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert learn(tmp_path)

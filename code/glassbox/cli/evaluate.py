@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassbox.files import atomic_write
+
 if TYPE_CHECKING:
     from glassbox.evaluation.corpora import ParallelTest
     from glassbox.models.character_model import CharacterModel
@@ -54,7 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
             f"no folder {str(arguments.json.parent)!r} to write {arguments.json.name} in: make it"
         )
     from glassbox.cli.device import find_device
-    from glassbox.cli.translate import write_page
     from glassbox.evaluation import load_model
     from glassbox.models.character_model import CharacterModel
 
@@ -83,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from error
     if arguments.json is not None:
-        write_page(arguments.json, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+        with atomic_write(arguments.json) as part:
+            text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+            part.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from glassbox.files import atomic_write
+
 #: What moves the cursor, or rings the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
@@ -123,7 +125,9 @@ def answer(
     if arguments.show_attention is not None:
         from glassbox_book.page import attention_page
 
-        write_page(arguments.show_attention, attention_page(translator, text, to, found[0]))
+        page = attention_page(translator, text, to, found[0])
+        with atomic_write(arguments.show_attention) as part:
+            part.write_text(page, encoding="utf-8")
     for one in found:
         chance = "" if arguments.alternatives is None else f"{one.probability:#.3g}\t"
         yield chance + one_line(one.text)
@@ -156,16 +160,6 @@ def lines() -> Iterator[str]:
                 f"line {number} of standard input is not UTF-8 text ({error}): convert it first, "
                 "as with iconv -t UTF-8"
             ) from error
-
-
-def write_page(file: Path, page: str) -> None:
-    """Write a ``page`` beside its ``file``, then put it in its place."""
-    beside = file.with_name(f".{file.name}.writing")
-    try:
-        beside.write_text(page, encoding="utf-8")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def check_folder(file: Path) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Generator
 from contextlib import closing, suppress
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from tqdm import tqdm
 
 from glassbox.data.table import DataFile
+from glassbox.files import atomic_write
 
 CHUNK = 2**16  # bytes
 PATIENCE = 30  # seconds without a byte
@@ -41,9 +41,7 @@ def download(file: DataFile, destination: Path) -> None:
     OSError
         If it cannot be written, such as on a full disk.
     """
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=destination.parent, prefix=".") as folder:
-        part = Path(folder, "part")
+    with atomic_write(destination) as part:
         try:
             _receive(file, part)
         except ConnectionError:
@@ -51,7 +49,6 @@ def download(file: DataFile, destination: Path) -> None:
         except OSError as error:  # a full disk, which does not say what it was too full for
             raise OSError(error.errno, error.strerror, str(destination)) from error
         check(part, file, f"{file.address} sent")
-        part.replace(destination)
 
 
 def check(path: Path, file: DataFile, what: str) -> None:

@@ -2,24 +2,24 @@
 
 The files in the order in which they build on one another: ``loss`` and ``schedule`` are pure
 functions; ``batches`` says which examples a step learns from, ``distributed`` how several
-processes share it; ``checkpoint`` keeps everything, in ``folders`` that are whole or not there,
-``metrics`` writes down how it goes, ``averaging`` makes one model of the last ones. On these
-stands the ``loop``, which trains any ``task``; ``tasks`` has those of this book, and ``runs`` reads
-from a file which one, and how.
+processes share it. ``state`` is a training under way, and ``loop`` takes its steps, for any
+``task``. Callbacks attach to the loop: ``resuming`` keeps each ``checkpoint`` to go on from and
+makes one model of the last ones by ``averaging``, ``metrics`` writes down how it goes, ``stopping``
+ends it early. ``tasks`` has the tasks of this book, and ``runs`` reads from a file
+which one is trained, and how.
 """
 
 from glassbox.training.averaging import average
 from glassbox.training.batches import LengthBatches, RandomBlocks, Step, stream
 from glassbox.training.checkpoint import (
     CheckpointError,
-    Progress,
     checkpoints,
     load_checkpoint,
     save_checkpoint,
 )
 from glassbox.training.config import TrainingConfig
 from glassbox.training.distributed import OtherProcessError, Processes, distribute, processes
-from glassbox.training.loop import make_optimizer, train
+from glassbox.training.loop import make_optimizer, train, training_loop
 from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
 from glassbox.training.runs import Run, read_run
@@ -30,6 +30,7 @@ from glassbox.training.schedule import (
     warmup_inverse_sqrt_to,
     warmup_linear,
 )
+from glassbox.training.state import Progress, TrainingState
 from glassbox.training.task import Task
 from glassbox.training.tasks import (
     LanguageModelTask,
@@ -55,6 +56,7 @@ __all__ = [
     "Step",
     "Task",
     "TrainingConfig",
+    "TrainingState",
     "TranslationConfig",
     "TranslationTask",
     "average",
@@ -69,6 +71,7 @@ __all__ = [
     "save_checkpoint",
     "stream",
     "train",
+    "training_loop",
     "warmup_cosine",
     "warmup_inverse_sqrt",
     "warmup_inverse_sqrt_to",

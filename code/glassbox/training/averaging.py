@@ -20,9 +20,9 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     .. math::
         \bar{\theta} = \frac{1}{n} \sum_{i=1}^n \theta_i
 
-    Files are read one tensor at a time: however many there are, memory holds one sum. It is a sum
-    in float64, rounded once, so that weights that are equal, because they are tied, have equal
-    means, and those that are the same in all checkpoints keep every bit.
+    Files are read one tensor at a time, so memory holds a single sum however many there are. The
+    sum is in float64 and rounded once: tied weights have equal means, and a weight that is the same
+    in all checkpoints keeps every bit.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     Returns
     -------
     dict of Tensor
-        New tensors by name, of the types they had. Whatever is not floating-point, such as a
+        New tensors by name, of their former types. A tensor that is not floating-point, such as a
         counter, is the last checkpoint's.
 
     Raises
@@ -44,7 +44,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     FileNotFoundError
         If a file is missing.
     TypeError
-        If a single checkpoint is given in place of several.
+        If a single checkpoint is given instead of several.
 
     Notes
     -----
@@ -57,47 +57,40 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
             "given: put them into a list"
         )
     sums: dict[str, Tensor] = {}
-    dtypes: dict[str, torch.dtype] = {}
+    kinds: dict[str, tuple[tuple[int, ...], torch.dtype]] = {}
     first, count = "", 0
     for count, checkpoint in enumerate(checkpoints, 1):
         this = f"state dict {count}" if isinstance(checkpoint, Mapping) else f"{checkpoint}"
         first = first or this
         with _opened(checkpoint) as (names, read):
-            if count > 1 and (differing := sorted({*names} ^ sums.keys())):
+            if count > 1 and (differing := sorted({*names} ^ kinds.keys())):
                 raise ValueError(
                     f"{first} and {this} are not of one model: only one of the two has {differing}"
                 )
             for name in names:
                 tensor = read(name).detach()
-                if count == 1:
-                    sums[name], dtypes[name] = _summand(tensor), tensor.dtype
-                    continue
-                former = tuple(sums[name].shape), dtypes[name]
-                if (given := (tuple(tensor.shape), tensor.dtype)) != former:
+                kind = tuple(tensor.shape), tensor.dtype
+                if kind != kinds.setdefault(name, kind):
                     raise ValueError(
-                        f"{name} is {former[0]}, {former[1]} in {first}, and {given[0]}, "
-                        f"{given[1]} in {this}: checkpoints of one model are averaged"
+                        f"{name} is {kinds[name][0]}, {kinds[name][1]} in {first}, and {kind[0]}, "
+                        f"{kind[1]} in {this}: checkpoints of one model are averaged"
                     )
-                if tensor.is_floating_point():
+                real = tensor.is_floating_point()
+                if real and count > 1:
                     sums[name] += tensor
                 else:
-                    sums[name] = _summand(tensor)
+                    sums[name] = tensor.to(torch.float64 if real else tensor.dtype, copy=True)
     if not count:
         raise ValueError("there is no checkpoint to average: give at least one")
     return {
-        name: total.div_(count).to(dtypes[name]) if total.is_floating_point() else total
+        name: total.div_(count).to(kinds[name][1]) if total.is_floating_point() else total
         for name, total in sums.items()
     }
 
 
-def _summand(tensor: Tensor) -> Tensor:
-    """Return a copy to add others to, or to keep if it is no number to be averaged."""
-    return tensor.to(torch.float64 if tensor.is_floating_point() else tensor.dtype, copy=True)
-
-
 @contextmanager
 def _opened(checkpoint: Weights) -> Iterator[tuple[list[str], Callable[[str], Tensor]]]:
-    """Give the names of a checkpoint's tensors, and what reads one of them."""
+    """Give the names of a checkpoint's tensors, and a function that reads one of them."""
     if isinstance(checkpoint, Mapping):
         yield list(checkpoint), checkpoint.__getitem__
         return

@@ -1,33 +1,32 @@
-"""Which examples a step learns from: batches of like lengths, drawn anew in every epoch."""
+"""Which examples a step learns from: batches of similar lengths, drawn anew in every epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-#: What one step of the optimiser learns from: batches that are computed one after another, each a
-#: list of the examples' numbers.
+#: The examples of one step of the optimiser: batches that are computed one after another, each a
+#: list of the examples' indices.
 Step = list[list[int]]
 
 
 @dataclass(frozen=True)
 class LengthBatches:
-    """Batches by tokens: texts of like lengths stand together, so that little is filled up.
+    """Batches by tokens, of texts of similar lengths so that there is little padding.
 
-    Which examples meet in a step, and in what order, is a function of the seed and the epoch
-    alone. So training that stops goes on where it was, and the order is the same however many
-    processes share the work.
+    The batches and their order are a function of the seed and the epoch alone. So training goes on
+    after a stop where it was, and the order is the same however many processes share the work.
 
     Parameters
     ----------
     lengths : sequence of int
-        How long each example is, in tokens; the longer of its sides where it has two.
+        The length of each example in tokens; of its longer side if it has two.
     tokens : int
-        The most tokens in a batch on either side, padding counted.
+        The most tokens in a batch on either side, including padding.
     accumulate : int, optional
         Batches in a step, whose gradients are added up.
     seed : int, optional
-        What the order follows from.
+        Determines the order.
 
     Raises
     ------
@@ -70,11 +69,11 @@ class LengthBatches:
         Returns
         -------
         list of list of list of int
-            For each step its batches, for each batch its examples.
+            The examples in each batch of each step.
         """
         draw = torch.Generator().manual_seed(stream(self.seed, number))
         order = torch.randperm(len(self.lengths), generator=draw)
-        # Among equal lengths the order stays random: a batch is a different one in every epoch.
+        # Examples of equal lengths stay in random order, so each epoch has different batches.
         by_length = torch.tensor(self.lengths)[order].argsort(stable=True)
         batches: Step = []
         for example in order[by_length].tolist():
@@ -87,27 +86,27 @@ class LengthBatches:
 
 @dataclass(frozen=True)
 class RandomBlocks:
-    """Batches of stretches of one long text that begin anywhere, drawn with replacement.
+    """Batches of blocks of one long text, which begin anywhere and are drawn with replacement.
 
     Parameters
     ----------
     text_len : int
         Tokens in the text.
     block_len : int
-        Tokens in a stretch; the token behind each is needed as the last label.
+        Tokens in a block; the token after each block is needed as the last label.
     batch_size : int
-        Stretches in a batch.
+        Blocks in a batch.
     steps : int
-        Steps in what is called an epoch.
+        Steps in an epoch.
     accumulate : int, optional
         Batches in a step, whose gradients are added up.
     seed : int, optional
-        What is drawn follows from it.
+        Determines what is drawn.
 
     Raises
     ------
     ValueError
-        If the text is too short for a stretch and its last label, or a number is not positive.
+        If the text is too short for a block and its last label, or a number is not positive.
 
     Notes
     -----
@@ -132,7 +131,7 @@ class RandomBlocks:
             )
 
     def epoch(self, number: int) -> list[Step]:
-        """Return the steps of an epoch: for each batch, where its stretches begin.
+        """Return the steps of an epoch: for each batch, where its blocks begin.
 
         Parameters
         ----------
@@ -142,7 +141,7 @@ class RandomBlocks:
         Returns
         -------
         list of list of list of int
-            For each step its batches, for each batch the stretches' first positions.
+            The first positions of the blocks in each batch of each step.
         """
         draw = torch.Generator().manual_seed(stream(self.seed, number))
         shape = (self.steps, self.accumulate, self.batch_size)
@@ -151,20 +150,20 @@ class RandomBlocks:
 
 
 def stream(*numbers: int) -> int:
-    """Mix numbers into the seed of a random stream of its own, such as of an epoch or a step.
+    """Hash numbers, such as a seed and a step, into the seed of a random stream of their own.
 
-    Streams of neighbouring seeds or steps have nothing in common, as they would in
-    ``seed + step``, where step 1 of seed 1 is step 0 of seed 2.
+    Streams of neighbouring seeds and steps are unrelated. With ``seed + step``, step 1 of seed 1
+    would be step 0 of seed 2.
 
     Parameters
     ----------
     *numbers : int
-        Not negative, less than 2 to the 32nd each.
+        Each at least 0 and less than 2 to the power of 32.
 
     Returns
     -------
     int
-        Less than 2 to the 63rd.
+        Less than 2 to the power of 63.
 
     Raises
     ------
@@ -180,7 +179,7 @@ def stream(*numbers: int) -> int:
 
 
 def _scramble(z: int) -> int:
-    """Turn 64 bits into others, one to one (Steele, Lea and Flood 2014, SplitMix64)."""
+    """Map 64 bits to 64 bits, one to one (Steele, Lea and Flood 2014, SplitMix64)."""
     z = (z + 0x9E3779B97F4A7C15) % 2**64
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64

@@ -1,4 +1,4 @@
-"""Checkpoints: everything training needs to go on, in a folder that is whole or not there."""
+"""Checkpoints: all that a training needs to go on, in a folder that is complete or not there."""
 
 import hashlib
 import json
@@ -13,62 +13,26 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from glassbox.training.distributed import Processes, fill, whole
-from glassbox.training.folders import written
+from glassbox.files import atomic_write
+from glassbox.training.distributed import Processes, copy_full_tensor, full_tensor
+from glassbox.training.state import Progress
 
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 _FOLDER = re.compile(r"step-(\d{8,})")
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far training is: what the next step follows from, besides the tensors.
-
-    The learning rate, the order of the examples and every random stream are functions of the seed
-    and of these numbers, so that they need no state of their own.
-
-    Parameters
-    ----------
-    step : int
-        Steps of the optimiser taken.
-    epoch, position : int
-        Where the next step's examples are: the epoch, and steps of it that are done.
-    tokens : int
-        Tokens learned from so far.
-    seconds : float
-        Time that training took so far, on whatever machine.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or is none.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    position: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, number in vars(self).items():
-            kind = float if name == "seconds" else int
-            if not isinstance(number, kind) or not number >= 0:
-                raise ValueError(f"{name} is {number!r}; expected {kind.__name__}, at least 0")
-
-
-@dataclass(frozen=True)
 class Checkpoint:
-    """What is in a checkpoint.
+    """The contents of a checkpoint.
 
     Parameters
     ----------
     progress : Progress
         How far training was.
     config : mapping
-        What the run is defined by.
+        The entries that define the run.
     tensors : mapping
-        Of each file that was asked for, its tensors by name.
+        The tensors of each file that was read, by name.
     """
 
     progress: Progress
@@ -101,24 +65,24 @@ def save_checkpoint(
     config: Mapping[str, object],
     group: Processes,
 ) -> Path:
-    """Write a checkpoint beside its place, and put it there once it is on the disk as a whole.
+    """Write a checkpoint, completely or not at all.
 
-    Every process has to take part, since each may hold a share of the tensors; the first writes.
-    The files do not show how many there were.
+    A collective: every process must call it, since each may hold a shard of the tensors. The first
+    writes, and the files do not show how many there were.
 
     Parameters
     ----------
     folder : Path
-        Where the checkpoints of this run are.
+        The folder of the checkpoints of this run.
     model, optimizer : nn.Module, Optimizer
-        What is kept: parameters and buffers, and the optimiser's moments, by name.
+        Parameters and buffers of the one and moments of the other are kept by name.
     progress : Progress
         How far training is.
     config : mapping
-        What the run is defined by, in the words of JSON; :func:`load_checkpoint` refuses another.
-        A file is a mapping of its ``path`` and its ``sha256``, of which the second counts.
+        The entries that define the run, as in JSON; :func:`load_checkpoint` refuses others. A data
+        file is a mapping of its ``path`` and its ``sha256``, of which only the second is compared.
     group : Processes
-        Who trains.
+        The processes that train.
 
     Returns
     -------
@@ -128,9 +92,9 @@ def save_checkpoint(
     Raises
     ------
     CheckpointError
-        If it cannot be written, as on a full disk. Those written before are as they were.
+        If it cannot be written, as on a full disk. Earlier checkpoints stay as they were.
     FloatingPointError
-        If a tensor is no longer finite: nobody could go on from there.
+        If a tensor is no longer finite, so that training could not go on from there.
     OtherProcessError
         In the other processes, if the first cannot write.
     """
@@ -139,19 +103,18 @@ def save_checkpoint(
         MODEL: _gathered(_tensors(model), group),
         OPTIMIZER: _gathered(_moments(model, optimizer), group),
     }
-    with group.together():
+    with group.barrier():
+        for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
+            if not tensor.isfinite().all():
+                raise FloatingPointError(
+                    f"step {progress.step}: {name} is no longer finite, and is not kept. "
+                    f"{last_good(folder)}"
+                )
         if group.first:
-            for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
-                if not tensor.isfinite().all():
-                    raise FloatingPointError(
-                        f"step {progress.step}: {name} is no longer finite, and is not kept. "
-                        f"{last_good(folder)}"
-                    )
             try:
-                with written(place) as part:
-                    digests = {
-                        name: _write(part / name, save(tensors)) for name, tensors in files.items()
-                    }
+                with atomic_write(place) as part:
+                    part.mkdir()
+                    digests = {name: _write(part / name, save(x)) for name, x in files.items()}
                     state = {"progress": asdict(progress), "config": config, "sha256": digests}
                     _write(part / STATE, json.dumps(state, indent=1).encode())
             except OSError as error:
@@ -176,23 +139,23 @@ def load_checkpoint(
     path : Path
         A folder that :func:`save_checkpoint` wrote.
     model, optimizer : nn.Module, Optimizer
-        What is filled, in place.
+        Changed in place.
     config : mapping
-        What this run is defined by.
+        The entries that define this run.
     free : collection of str, optional
-        Which entries may differ.
+        Entries that may differ.
 
     Returns
     -------
     Progress
-        Where to go on.
+        How far training was.
 
     Raises
     ------
     CheckpointError
         If a file is missing or damaged, naming it and the last checkpoint that is not.
     ValueError
-        If it belongs to a run that is defined otherwise, or to another model, naming what differs.
+        If it belongs to another run or another model, naming what differs.
     """
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config
@@ -206,18 +169,17 @@ def load_checkpoint(
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
     for name, parameter in model.named_parameters():
-        state: dict[str, Tensor] = {}
         if f"step/{name}" in moments:  # not if the parameter never had a gradient
+            state = {kind: parameter.detach().clone() for kind in ("exp_avg", "exp_avg_sq")}
+            for kind, tensor in state.items():
+                copy_full_tensor(tensor, moments[f"{kind}/{name}"])
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` has it
-            for kind in ("exp_avg", "exp_avg_sq"):
-                state[kind] = parameter.detach().clone()
-                fill(state[kind], moments[f"{kind}/{name}"])
-        optimizer.state[parameter] = state
+            optimizer.state[parameter] = state
     return checkpoint.progress
 
 
 def _difference(name: str, kept: Any, given: Any) -> str:
-    """Say in what an entry of a configuration differs; of a file only the contents count."""
+    """Say how an entry of a configuration differs; of a file only the contents count."""
     both = (kept, given)
     if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
         if kept["sha256"] == given["sha256"]:
@@ -230,7 +192,7 @@ def _difference(name: str, kept: Any, given: Any) -> str:
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Copy a checkpoint's weights into a model, which may be spread over processes.
+    """Copy a checkpoint's weights into a model, which may be sharded.
 
     Raises
     ------
@@ -247,7 +209,7 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
                 f"{path} is of another model: {name} is {kept} there, and {given} here. Have the "
                 "data changed? Train into another folder"
             )
-        fill(tensors[name], weights[name])
+        copy_full_tensor(tensors[name], weights[name])
 
 
 def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:
@@ -290,7 +252,7 @@ def last_good(folder: Path, before: Path | None = None) -> str:
     return "The last good state is the beginning"
 
 
-#: What reading a file raises that is not as it was written.
+#: Errors that reading a damaged file can raise.
 _DAMAGE = (OSError, ValueError, SafetensorError)
 
 
@@ -314,7 +276,7 @@ def _read(path: Path, files: Collection[str]) -> Checkpoint:
 
 
 def _tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name; what is tied stands under its first name."""
+    """Return parameters and persistent buffers by name; tied ones by their first name."""
     kept: dict[str, Tensor] = dict(model.named_parameters())
     persistent = model.state_dict(keep_vars=True)
     return kept | {name: x for name, x in model.named_buffers() if name in persistent}
@@ -328,10 +290,10 @@ def _moments(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     }
 
 
-def _gathered(tensors: Mapping[str, Any], group: Processes) -> dict[str, Tensor]:
-    """Return tensors in one piece where they are written; elsewhere they take no memory."""
-    pieces = ((name, whole(tensor.detach())) for name, tensor in tensors.items())
-    return {name: piece.cpu().contiguous() for name, piece in pieces if group.first}
+def _gathered(tensors: Mapping[str, Tensor], group: Processes) -> dict[str, Tensor]:
+    """Return full tensors in the process that writes them, and none in the others."""
+    full = ((name, full_tensor(tensor.detach())) for name, tensor in tensors.items())
+    return {name: tensor.cpu().contiguous() for name, tensor in full if group.first}
 
 
 def _write(path: Path, content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""How training goes: numbers of steps, the optimiser, what is kept when."""
+"""The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
@@ -12,7 +12,7 @@ Precision = Literal["float32", "bfloat16"]
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How a model is trained, whatever it is and whatever it learns.
+    """How a model is trained, whatever the model and the task.
 
     Parameters
     ----------
@@ -21,25 +21,25 @@ class TrainingConfig:
     steps : int
         Steps of the optimiser.
     betas, eps, weight_decay : tuple of float, float, float
-        Of AdamW. Matrices decay; biases, norms' gains and single vectors do not.
+        Of AdamW. Matrices decay; biases, gains of norms and other vectors do not.
     clip : float or None
         The largest norm of all gradients together.
     precision : {"float32", "bfloat16"}
-        What matrix products are computed in; parameters and sums stay in float32.
+        The precision of matrix products; parameters and sums stay in float32.
     compile : bool
         Whether PyTorch compiles the model first, which pays where steps are many and shapes few.
     sharding : {"none", "full"}
-        What several processes divide, see :func:`~glassbox.training.distributed.distribute`.
+        What several processes divide: see :func:`~glassbox.training.distributed.distribute`.
     seed : int
-        What the first weights, the order of the examples and dropout follow from.
+        Determines the first weights, the order of the examples and dropout.
     validate_every, checkpoint_every : int
         Steps between measurements on held-out data, and between checkpoints.
     average : int
-        How many of the last checkpoints the final weights are the mean of. So many are kept, and
-        one before them, since one may be damaged.
+        How many of the last checkpoints are averaged into the final weights. One more is kept,
+        since one may be damaged.
     snapshots : tuple of int
-        Steps after which there is a checkpoint that is kept for good, to see how the model became
-        what it is. They do not count for the mean, unless one was due there anyway.
+        Steps after which a checkpoint is written and never deleted, to see how the model
+        developed. It counts for the mean only if a checkpoint was due at that step anyway.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("betas", "snapshots"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))  # files know lists only
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
         for name in ("steps", "validate_every", "checkpoint_every", "average"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
@@ -89,14 +89,13 @@ class TrainingConfig:
         check_kind("sharding", self.sharding, get_args(Sharding))
 
 
-#: What may differ between a run and its continuation: at most rounding follows from it.
+#: Entries that may differ when a run is resumed: they change the weights by rounding at most.
 FREE = frozenset({"compile", "sharding", "validate_every", "snapshots"})
-#: What may differ as well, though it defines a run: no step follows from how many come after it. So
-#: more steps give what a run would have given that had so many from the beginning. The learning
-#: rate has an end of its own, which stays.
+#: Entries that define a run and may be changed all the same. No step depends on how many follow it,
+#: so the result is that of a run planned with the new number; the schedule has an end of its own.
 GROWS = frozenset({"steps"})
 
 
 def defining(config: TrainingConfig) -> dict[str, object]:
-    """Return the entries of a configuration that the trained weights follow from."""
+    """Return the entries of a configuration that determine the trained weights."""
     return {name: entry for name, entry in asdict(config).items() if name not in FREE}

@@ -21,7 +21,7 @@ Sharding = Literal["none", "full"]
 
 
 class OtherProcessError(RuntimeError):
-    """Another process cannot go on, and says why; so this one, which could, ends as well."""
+    """Another process has failed and says why; so this one, which has not, ends as well."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Processes:
         """Whether this is the one that writes files and shows progress."""
         return self.rank == 0
 
-    def total(self, numbers: Tensor) -> Tensor:
-        """Return a sum over all processes; every process has to ask.
+    def all_reduce(self, numbers: Tensor) -> Tensor:
+        """Return a sum over all processes. A collective: every process must call it.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Processes:
             dist.all_reduce(numbers)
         return numbers
 
-    def share(self, examples: list[int]) -> list[int]:
+    def shard(self, examples: list[int]) -> list[int]:
         """Return this process's part of a batch.
 
         Parameters
@@ -76,37 +76,37 @@ class Processes:
         Returns
         -------
         list of int
-            Every ``count``-th example, so that lengths are shared out evenly; perhaps none.
+            Every ``count``-th example, so that lengths are distributed evenly; perhaps none.
         """
         return examples[self.rank :: self.count]
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Go on when all have done what stands inside; where one could not, nobody goes on.
+    def barrier(self) -> Iterator[None]:
+        """Run the block in every process and wait for all; if one fails, raise in all.
 
-        For what one process does alone, such as writing, so that the others neither run ahead nor
-        wait for it in vain. Every process has to come here.
+        For what one process does for the others, such as writing. A collective: every process
+        must call it.
 
         Raises
         ------
         OtherProcessError
-            In those that could, if another could not. That one raises what it met with.
+            If another process has failed. That one raises its own error.
         """
         failure: Exception | None = None
         try:
             yield
         except Exception as error:
             failure = error
-        failed = self.total(torch.tensor(0 if failure is None else 1, device=self.device)).item()
+        failed = self.all_reduce(torch.tensor(int(failure is not None), device=self.device))
         if failure is not None:
             raise failure
-        if failed:
+        if failed.item():
             raise OtherProcessError(
                 f"process {self.rank} of {self.count} stops because another has failed"
             )
 
-    def agree(self, what: str, number: int) -> None:
-        """Refuse to go on with numbers that differ; every process has to ask.
+    def assert_equal(self, what: str, number: int) -> None:
+        """Raise in all processes if a number differs between them. A collective.
 
         Parameters
         ----------
@@ -118,11 +118,11 @@ class Processes:
         Raises
         ------
         ValueError
-            In all of them, naming the numbers in the order of the processes.
+            If they differ, naming the numbers in the order of the processes.
         """
         mine = torch.zeros(self.count, dtype=torch.int64, device=self.device)
         mine[self.rank] = number
-        numbers = self.total(mine).tolist()
+        numbers = self.all_reduce(mine).tolist()
         if len(set(numbers)) > 1:
             raise ValueError(f"the processes differ in {what}: {numbers}")
 
@@ -196,16 +196,16 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
     model : nn.Module
         On the process's device.
     group : Processes
-        Who trains it.
+        The processes that train it.
     sharding : {"none", "full"}
         Whether every process keeps the whole model and all exchange gradients, or each keeps its
-        share of parameters, gradients and optimiser states and all exchange parameters, layer by
-        layer, when they need them. A single process has the whole in either case.
+        shard of parameters, gradients and optimiser states and all exchange parameters, layer by
+        layer, when they need them. A single process has the whole model in either case.
 
     Returns
     -------
     nn.Module
-        What to call in place of ``model``, whose gradients are averaged over the processes.
+        What to call instead of ``model``, whose gradients are averaged over the processes.
 
     Raises
     ------
@@ -225,34 +225,32 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
     for module in model.modules():
         if isinstance(module, Layer):
             fully_shard(module, mesh=mesh)
-    # What is outside of the layers, the embeddings, would by default stay whole after a forward
-    # pass without a backward pass, and checkpoints would not find the optimiser's state of it.
+    # By default the embeddings, which are outside the layers, would stay gathered after a forward
+    # pass without a backward pass, and checkpoints would not find the optimiser's state of them.
     fully_shard(model, mesh=mesh, reshard_after_forward=True)
     return model
 
 
-def gradients_stay(model: nn.Module, stay: bool) -> AbstractContextManager[None]:
-    """Return a context in which gradients wait for later batches before they are exchanged.
+def no_sync(model: nn.Module, wait: bool) -> AbstractContextManager[None]:
+    """Return a context in which gradients are added up without being exchanged, if they ``wait``.
 
-    Those of a sharded model do not wait: until they are exchanged, each process holds all of them,
-    and not having to is what sharding is for.
+    Those of a sharded model are exchanged all the same: until then each process holds all of them,
+    which is what sharding avoids.
     """
-    if isinstance(model, DistributedDataParallel) and stay:
+    if wait and isinstance(model, DistributedDataParallel):
         return model.no_sync()
     return nullcontext()
 
 
-def whole(tensor: Tensor) -> Tensor:
-    """Return a tensor that may be spread over the processes in one piece; all have to ask."""
+def full_tensor(tensor: Tensor) -> Tensor:
+    """Gather a possibly sharded tensor. A collective: every process must call it."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
-def fill(tensor: Tensor, values: Tensor) -> None:
-    """Copy ``values``, which every process has whole, into a tensor that may be spread."""
+def copy_full_tensor(tensor: Tensor, values: Tensor) -> None:
+    """Copy ``values``, which every process has in full, into a possibly sharded tensor."""
     if isinstance(tensor, DTensor):
-        values = values.to(tensor.device)
-        values = distribute_tensor(
-            values, tensor.device_mesh, tensor.placements, src_data_rank=None
-        )
+        mesh, placements = tensor.device_mesh, tensor.placements
+        values = distribute_tensor(values.to(tensor.device), mesh, placements, src_data_rank=None)
     with torch.no_grad():
         tensor.copy_(values)

@@ -1,4 +1,4 @@
-"""Cross-entropy from scratch: how little a model expected what came (chapter 9)."""
+"""Cross-entropy from scratch: how little probability a model gave the labels (chapter 9)."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -15,15 +15,15 @@ Smoothed = Literal["vocabulary", "others", "others_but_padding"]
 
 @dataclass(frozen=True)
 class Loss:
-    r"""What a batch costs, added up, and over how many positions.
+    r"""The loss of a batch, summed over positions, and how many positions there are.
 
-    These are sums, so that batches, accumulated gradients and several processes add up exactly:
-    whoever wants a mean divides once, after the last addition.
+    Sums of batches, accumulated gradients and several processes add up exactly. For a mean, divide
+    once, after the last addition.
 
     Parameters
     ----------
     total : Tensor
-        What is minimised: one number, in float32 at least.
+        The number to minimise, in float32 at least.
     nll : Tensor
         The negative log-likelihood of the labels themselves, without smoothing and without a
         gradient. Perplexity is :math:`e^{\text{nll} / \text{count}}`; a smoothed loss has none.
@@ -50,9 +50,8 @@ def cross_entropy(
         -\sum_{v \in V} q_v \log \operatorname{softmax}(z)_v
         = \log \sum_{v \in V} e^{z_v} - \sum_{v \in V} q_v z_v
 
-    The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`, and what is left,
-    :math:`\varepsilon`, is spread evenly. The gradient is
-    :math:`\operatorname{softmax}(z) - q`.
+    The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`; the remaining
+    :math:`\varepsilon` is spread evenly. The gradient is :math:`\operatorname{softmax}(z) - q`.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ def cross_entropy(
     smoothing : float, optional
         :math:`\varepsilon`, at least 0 and less than 1.
     over : {"vocabulary", "others", "others_but_padding"}, optional
-        Which words share :math:`\varepsilon`: all, the label among them; all but the label; all but
-        the label and ``ignore_id``. Their losses are different and do not compare.
+        Which tokens share :math:`\varepsilon`: all, including the label; all but the label; all but
+        the label and ``ignore_id``. Their losses differ and cannot be compared.
 
     Returns
     -------
@@ -79,7 +78,7 @@ def cross_entropy(
     ------
     ValueError
         If shapes or devices do not fit, a label is not in the vocabulary, ``smoothing`` is out of
-        range, ``over`` is not known, or no word is left to share in it.
+        range, ``over`` is not known, or no token is left to share in it.
     TypeError
         If ``logits`` are not floating-point numbers or ``labels`` not integers.
 
@@ -129,12 +128,12 @@ def smoothed_sums(
     peak, share : float
         The target :math:`q`.
     spared : int, optional
-        A word that has no share.
+        A token without a share.
 
     Returns
     -------
     total, nll : Tensor
-        The sum, and the same for a target that is all at the labels, which has no gradient.
+        The sum, and without a gradient the sum for a target that is all at the labels.
 
     Notes
     -----
@@ -155,7 +154,7 @@ def smoothed_sums(
 def _check(
     logits: Tensor, labels: Tensor, smoothing: float, over: Smoothed, ignore_id: int | None
 ) -> int:
-    """Refuse what does not belong together; return the size of the vocabulary."""
+    """Refuse inputs that do not belong together; return the size of the vocabulary."""
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         given = logits.dtype if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits are {given}; expected floating-point numbers, torch.float32")
@@ -190,7 +189,7 @@ def _check(
 
 
 def _check_range(labels: Tensor, vocab_size: int) -> None:
-    """Refuse labels that no logit belongs to; those ignored are 0 here."""
+    """Refuse labels outside the vocabulary; ignored ones are 0 here."""
     if torch.compiler.is_compiling() or labels.is_meta or not labels.numel():
         return  # no values to look at, only shapes
     low, high = (int(end) for end in labels.aminmax())

@@ -1,4 +1,4 @@
-"""What training measures: a log of JSON lines, TensorBoard, and a bar in the terminal."""
+"""The metrics of a training: a log of JSON lines, TensorBoard, and a bar in the terminal."""
 
 import json
 import logging
@@ -6,11 +6,15 @@ import math
 import os
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
+
+from glassbox.files import atomic_write
+from glassbox.training.state import TrainingState
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -20,26 +24,26 @@ SECONDS_BETWEEN_LINES = 10.0
 _LOGGER = logging.getLogger("glassbox.training")
 
 
-class Metrics:
-    """Writes measurements into ``metrics.jsonl``: an object a line, each at once and whole.
+class Metrics(AbstractContextManager["Metrics"]):
+    """Writes measurements into ``metrics.jsonl``: an object a line, each at once.
 
     A line has ``step``, ``split`` and numbers by name. Floating-point numbers have 9 digits, which
-    tell any two numbers in float32 apart; those that are not finite, which JSON does not have, are
-    the strings "nan", "inf" and "-inf".
+    distinguish any two numbers in float32. JSON has no numbers that are not finite: they are the
+    strings "nan", "inf" and "-inf".
 
-    A run that goes on from a checkpoint takes the steps after it once more. Their lines are removed
-    when the log is opened, so that each step stands in it once.
+    A run that goes on from a checkpoint repeats the steps after it. Their lines are removed when
+    the log is opened, so that it has each step once.
 
     Parameters
     ----------
     folder : Path
-        Where the log is; it is made if need be.
+        Where the log is; made if it is missing.
     resume_at : int, optional
-        The last step that is done; what was measured until then stays. 0 begins a new log.
+        The last step that is done, up to which lines are kept. 0 begins a new log.
     tensorboard : bool, optional
         Whether to write for TensorBoard as well, into ``tensorboard/``.
     write : bool, optional
-        Whether to write at all: of several processes one does.
+        Whether to write at all: only one of several processes does.
 
     Raises
     ------
@@ -69,14 +73,14 @@ class Metrics:
             self._board = make_board(folder / BOARD, purge_step=resume_at + 1 if resume_at else 0)
 
     def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
-        """Add a line, which other programs see when this returns.
+        """Add a line; other programs see it as soon as this returns.
 
         Parameters
         ----------
         step : int
             Of the optimiser.
         split : str
-            What was measured on, such as "train" or "valid".
+            The data that were measured on, such as "train" or "valid".
         numbers : mapping of str to float
             What was measured.
 
@@ -101,17 +105,17 @@ class Metrics:
                 self._board.add_scalar(f"{name}/{split}", number, step)
             self._board.flush()  # a run that is killed goes on after its last checkpoint, not line
 
-    def close(self) -> None:
-        """Close the files."""
+    def after_step(self, training: TrainingState) -> None:
+        """Write the figures of the last step of a ``training``, and validate if it is time."""
+        step, config = training.progress.step, training.config
+        self.write(step, "train", {**training.figures, "tokens": training.progress.tokens})
+        if training.done or step % config.validate_every == 0:
+            self.write(step, "valid", training.validate())
+
+    def __exit__(self, *error: object) -> None:
         for stream in (self._file, self._board):
             if stream is not None:
                 stream.close()
-
-    def __enter__(self) -> "Metrics":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -125,8 +129,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Its lines: ``step``, ``split``, and numbers by name. A last line that was cut off, as
-        happens where a machine stops, is left out.
+        Its lines: ``step``, ``split``, and numbers by name. A last line that was cut off, as when
+        a machine stops, is left out.
 
     Raises
     ------
@@ -138,11 +142,11 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [entry for _, entry in _entries(path)]
 
 
-class ProgressBar:
-    """A bar with what is done, tokens per second, the loss, and the time left.
+class ProgressBar(AbstractContextManager["ProgressBar"]):
+    """Shows what is done, tokens per second, the loss, and the time left.
 
-    The bar shows in a terminal only. Elsewhere Python's logger ``glassbox.training`` is told the
-    same every ten seconds, which ``glassbox train`` prints and a notebook does not.
+    The bar appears in a terminal only. Elsewhere Python's logger ``glassbox.training`` gets the
+    same every ten seconds; ``glassbox train`` prints it and a notebook does not.
 
     Parameters
     ----------
@@ -151,7 +155,7 @@ class ProgressBar:
     done : int, optional
         How many are done before it begins.
     show : bool, optional
-        Whether to show it at all: of several processes one does.
+        Whether to show it at all: only one of several processes does.
     """
 
     def __init__(self, steps: int, done: int = 0, *, show: bool = True) -> None:
@@ -168,8 +172,12 @@ class ProgressBar:
             "{remaining} left",
         )
 
+    def after_step(self, training: TrainingState) -> None:
+        """Advance by the last step of a ``training``."""
+        self.update(training.tokens, training.figures["loss"])
+
     def update(self, tokens: int, loss: float) -> None:
-        """Go one step on, which learned from so many ``tokens`` and had this mean ``loss``."""
+        """Advance by one step, which learned from ``tokens`` at a mean ``loss``."""
         now = time.perf_counter()
         self._done, self._tokens = self._done + 1, self._tokens + tokens
         figures = f"loss {loss:.3f}, {self._tokens / (now - self._begin):,.0f} tokens/s"
@@ -179,19 +187,12 @@ class ProgressBar:
             _LOGGER.info("step %s of %s, %s", f"{self._done:,}", f"{self._steps:,}", figures)
             self._told = now
 
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self._bar.close()
-
-    def __enter__(self) -> "ProgressBar":
-        return self
-
     def __exit__(self, *error: object) -> None:
-        self.close()
+        self._bar.close()
 
 
 def _plain(name: str, number: object) -> int | float | str:
-    """Return a number as JSON has it."""
+    """Return a number as it is written in JSON."""
     if not isinstance(number, int | float):
         raise TypeError(
             f"{name} is {number!r}, a {type(number).__name__}; expected a number, as .item() makes "
@@ -203,7 +204,7 @@ def _plain(name: str, number: object) -> int | float | str:
 
 
 def _append(file: FileIO, line: bytes) -> None:
-    """Write a line, or none of it."""
+    """Write a line completely or not at all."""
     end = os.fstat(file.fileno()).st_size
     try:
         while line:
@@ -214,18 +215,17 @@ def _append(file: FileIO, line: bytes) -> None:
 
 
 def _forget(path: Path, step: int) -> None:
-    """Remove what was measured after ``step`` from a log; everything, if nothing is done."""
+    """Remove the lines after ``step`` from a log; all of them if nothing is done."""
     if not path.exists():
         return
     kept = [line + b"\n" for line, entry in _entries(path) if step and entry["step"] <= step]
     if (content := b"".join(kept)) != path.read_bytes():
-        part = path.with_name(f".{path.name}.part")
-        part.write_bytes(content)
-        part.replace(path)
+        with atomic_write(path) as part:
+            part.write_bytes(content)
 
 
 def _entries(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
-    """Return each line of a log, and what it says."""
+    """Return each line of a log, and its entries."""
     lines = path.read_bytes().split(b"\n")
     entries = []
     for number, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""A training run as a file: what is learned, from what, and how (chapter 9)."""
+"""A training run as a file: the task, its data, and how it is trained (chapter 9)."""
 
 import hashlib
 import tomllib
@@ -18,16 +18,16 @@ from glassbox.training.tasks import TASKS
 
 @dataclass(frozen=True)
 class Run:
-    """A training run, from which everything it gives follows.
+    """A training run, which determines the trained weights.
 
     Parameters
     ----------
     task : str
-        What is learned, one of the names of :data:`glassbox.training.tasks.TASKS`.
+        One of the names of :data:`glassbox.training.tasks.TASKS`.
     task_config : dataclass
         The configuration of that task.
     training : TrainingConfig
-        How it is learned.
+        How it is trained.
     """
 
     task: str
@@ -42,8 +42,8 @@ class Run:
         Parameters
         ----------
         folder, group, tensorboard : Path, Processes, bool
-            As for :func:`glassbox.training.train`. A checkpoint remembers the digests of the
-            files that the run learns from, and is refused where they have changed.
+            As for :func:`glassbox.training.train`. A checkpoint remembers the digests of the run's
+            data files, and is refused if they have changed.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class Run:
         FloatingPointError, CheckpointError, ValueError
             As :func:`glassbox.training.train`.
         FileNotFoundError
-            If a file that the run learns from is missing.
+            If a data file is missing.
         """
         task: Task = TASKS[self.task][0](self.task_config, self.training.seed)
         described = {"task": self.task, **asdict(self.task_config)}
@@ -71,17 +71,17 @@ class Run:
 def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
     """Read a run from a file in TOML.
 
-    It has a table ``[training]`` with the fields of :class:`TrainingConfig`, in it
-    ``[training.schedule]`` with those of :class:`Schedule`, and one table named like a task, such
-    as ``[translation]``, with those of the task's configuration. Files that it names are looked
-    for beside it, those that a change names in the working directory.
+    It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
+    ``[training.schedule]`` with the fields of :class:`Schedule`, and one table named after a task,
+    such as ``[translation]``, with the fields of the task's configuration. Paths in the file are
+    relative to its folder, paths in a change to the working directory.
 
     Parameters
     ----------
     path : Path
         The file.
     changes : sequence of str, optional
-        Entries that are to be others, such as ``"training.steps=100"``; values as in TOML.
+        Entries to replace, such as ``"training.steps=100"``; values as in TOML.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no TOML, a table or an entry is not known, or a value is of the wrong type or out
+        If it is not TOML, a table or an entry is not known, or a value is of the wrong type or out
         of its range, naming file and entry.
     """
     try:
@@ -125,7 +125,7 @@ def _file_entries(kind: Any) -> list[str]:
 
 
 def _find_beside(path: Path, tables: dict[str, Any]) -> None:
-    """Look for the files that a run's file names beside it."""
+    """Make the data files that a run's file names relative to its folder."""
     for task, (_, kind) in TASKS.items():
         table = tables.get(task)
         if isinstance(table, dict):
@@ -135,7 +135,7 @@ def _find_beside(path: Path, tables: dict[str, Any]) -> None:
 
 
 def _make(kind: Any, entries: Any, where: str) -> Any:
-    """Make a configuration of a table's entries."""
+    """Make a configuration from a table's entries."""
     if not isinstance(entries, dict):
         raise ValueError(f"{where} is {entries!r}; expected a table")
     hints = get_type_hints(kind)
@@ -149,7 +149,7 @@ def _make(kind: Any, entries: Any, where: str) -> Any:
 
 
 def _as(hint: Any, entry: Any, name: str) -> Any:
-    """Return an entry as a configuration has it: TOML has lists for tuples, and 1 for 1.0."""
+    """Return an entry as the type its configuration wants: TOML has lists for tuples, 1 for 1.0."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is UnionType:
         return _as(parts[0], entry, name)  # or None, which TOML does not have

@@ -1,6 +1,6 @@
 """The learning rate at each step: up during a warm-up, then down (chapter 9).
 
-Steps are those of the optimiser and are counted from 1, however many batches go into one. The
+Steps of the optimiser are counted from 1, however many batches go into one. The
 first has a rate above zero, and the last, where there is one, the lowest.
 """
 
@@ -165,7 +165,7 @@ def warmup_linear(step: int, peak: float, warmup: int, total: int, floor: float 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A learning rate for every step. Without arguments it is that of the paper's base model.
+    """A learning rate for every step; without arguments, that of the paper's base model.
 
     Parameters
     ----------
@@ -174,18 +174,18 @@ class Schedule:
     peak : float
         The highest rate.
     warmup : int
-        The step that has it, on a straight line from zero; 0 for no warm-up, which only
-        "inverse_sqrt" cannot do without.
+        The step that has it, on a straight line from zero; 0 for no warm-up, which all kinds but
+        "inverse_sqrt" allow.
     total : int, optional
-        For "cosine" and "linear": the step that has the lowest rate, as have all after it.
+        For "cosine" and "linear": the first step with the lowest rate.
     floor : float
-        The lowest rate, for the same.
+        For the same: the lowest rate.
 
     Raises
     ------
     ValueError
-        If a kind is not known, a number is out of its range, or one is given that the kind does
-        not use, or not given that it needs.
+        If a kind is not known, a number is out of its range, or the kind does not use a number
+        that is given or needs one that is not.
 
     Notes
     -----
@@ -238,13 +238,13 @@ class Schedule:
 
 
 def _warm(step: int, peak: float, warmup: int) -> float:
-    """Return the rate on the way up, and the peak from there on."""
+    """Return the rate during the warm-up, and the peak after it."""
     _check(step=step)
     return peak if step >= warmup else peak * step / warmup
 
 
 def _fallen(step: int, warmup: int, total: int) -> float:
-    """Return how far the fall is: 0 at ``warmup``, 1 at ``total`` and after it, negative before."""
+    """Return the progress of the fall: 0 at ``warmup``, 1 from ``total`` on, negative before."""
     _check(step=step)
     if not 0 <= warmup < total:
         raise ValueError(

@@ -1,8 +1,10 @@
-"""What the loop asks of whatever is trained."""
+"""What the loop asks of a task, and how several processes share its examples."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+import torch
 from torch import nn
 
 from glassbox.training.batches import Step
@@ -42,3 +44,55 @@ class Task(Protocol):
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the trained ``model`` into a ``folder``, ready for use."""
         ...
+
+
+def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:
+    """Return the loss of this process's examples in a batch.
+
+    A process without an example computes one nevertheless, which does not count: in training the
+    others wait for its gradients.
+
+    Parameters
+    ----------
+    batch : list of int
+        The examples of all processes.
+    loss : callable
+        Returns the loss of some examples.
+    group : Processes
+        The processes that share the batch.
+
+    Returns
+    -------
+    Loss
+        Which adds up to that of the batch.
+    """
+    mine = group.shard(batch)
+    found = loss(mine or batch[:1])
+    return found if mine else Loss(0 * found.total, 0 * found.nll, 0 * found.count)
+
+
+def mean_nll(
+    batches: Iterable[list[int]], loss: Callable[[list[int]], Loss], group: Processes
+) -> float:
+    """Return the mean negative log-likelihood over batches that several processes share.
+
+    Parameters
+    ----------
+    batches : iterable of list of int
+        The examples.
+    loss : callable
+        Returns the loss of some examples.
+    group : Processes
+        The processes that measure, each a part of every batch.
+
+    Returns
+    -------
+    float
+        In nats, the same in each process.
+    """
+    sums = torch.zeros(2, dtype=torch.float64, device=group.device)
+    for batch in batches:
+        found = sharded_loss(batch, loss, group)
+        sums += torch.stack([found.nll.double(), found.count.double()])
+    total, count = group.all_reduce(sums).tolist()
+    return float(total / count)

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from glassbox.data import plain_spaces
-from glassbox.files import replacing
+from glassbox.files import atomic_update
 from glassbox.tokenization import BPE
 from glassbox.tokenization.checks import check_text
 from glassbox.tokenization.files import find_folder, read_json, write_json
@@ -322,7 +322,7 @@ class TranslationTokenizer:
         FileExistsError
             If ``folder`` is a file.
         """
-        with replacing(folder) as beside:
+        with atomic_update(folder) as beside:
             self.bpe.save(beside)
             entries = {
                 "languages": self.languages,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 import torch
 
-from glassbox.files import replacing
+from glassbox.files import atomic_update
 from glassbox.generation import GenerationConfig, beam_search, generate
 from glassbox.generation.checks import check_whole_number
 from glassbox.generation.config import configure
@@ -140,7 +140,7 @@ class Translator:
         if dtype is not None and not dtype.is_floating_point:
             raise ValueError(f"dtype={dtype}: expected floating-point numbers, as torch.bfloat16")
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
-        with replacing(folder) as beside:
+        with atomic_update(folder) as beside:
             self.tokenizer.save(beside)
             model.save_pretrained(beside)
 

@@ -1,4 +1,4 @@
-"""What is trained: the model, its examples, and how well it does on text that it has not seen."""
+"""The tasks: a model, its examples, and how well it does on held-out text."""
 
 from glassbox.training.tasks.language_model import LanguageModelTask, LanguageModelTaskConfig
 from glassbox.training.tasks.translation import TranslationConfig, TranslationTask

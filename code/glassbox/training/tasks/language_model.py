@@ -1,11 +1,12 @@
-"""Learning to write: the next character of a text."""
+"""Language modelling: predict the next character of a text."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassbox.checks import check_kind
 from glassbox.data import split_text, tiny_shakespeare
@@ -14,6 +15,7 @@ from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.task import mean_nll
 
 Corpus = Literal["shakespeare"]
 Architecture = Literal["gpt2", "llama"]
@@ -21,7 +23,7 @@ Architecture = Literal["gpt2", "llama"]
 
 @dataclass(frozen=True)
 class LanguageModelTaskConfig:
-    """What a language model of characters learns from, and its sizes.
+    """The text and the sizes of a language model of characters.
 
     Parameters
     ----------
@@ -32,11 +34,11 @@ class LanguageModelTaskConfig:
     architecture : {"gpt2", "llama"}
         The kind of model.
     block_len : int
-        Characters that it sees at a time.
+        Characters that the model sees at a time.
     batch_size, accumulate : int
-        Stretches of the text in a batch, and batches in a step.
+        Blocks of the text in a batch, and batches in a step.
     steps_per_epoch : int
-        Steps between two draws of where the stretches begin.
+        Steps between two draws of where the blocks begin.
     model : mapping
         Sizes, as for :class:`~glassbox.models.GPT2Config` or
         :class:`~glassbox.models.LlamaConfig`.
@@ -62,19 +64,19 @@ class LanguageModelTaskConfig:
 
 
 class LanguageModelTask:
-    """Learning to write one character after another.
+    """Learning to predict one character after another.
 
     Parameters
     ----------
     config : LanguageModelTaskConfig
-        What from, and the sizes of the model.
+        The text and the sizes of the model.
     seed : int, optional
-        What the stretches follow from.
+        Determines where the blocks begin.
 
     Attributes
     ----------
     characters : str
-        Those of the whole text, sorted: the vocabulary.
+        The distinct characters of the whole text, sorted: the vocabulary.
 
     Raises
     ------
@@ -91,55 +93,47 @@ class LanguageModelTask:
     def __init__(self, config: LanguageModelTaskConfig, seed: int = 0) -> None:
         self.config = config
         train, valid = _read(config)
-        # Of both parts, as in the runs that ours is compared with; all 65 occur in the first.
+        # From both parts, as in the runs we compare ours with; all 65 occur in the first.
         self.characters = "".join(sorted({*train, *valid}))
         ids = {character: number for number, character in enumerate(self.characters)}
         self.text, self.held_out = (
             torch.tensor([ids[character] for character in text]) for text in (train, valid)
         )
-        self.batches = RandomBlocks(
-            len(self.text),
-            config.block_len,
-            config.batch_size,
-            config.steps_per_epoch,
-            config.accumulate,
-            seed,
-        )
+        sizes = (config.block_len, config.batch_size, config.steps_per_epoch, config.accumulate)
+        self.batches = RandomBlocks(len(self.text), *sizes, seed)
 
     def build(self) -> LanguageModel:
         """Return the model with random weights."""
         kind: Any = KINDS[self.config.architecture]
-        sizes: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
-        config = kind.config_class(
-            vocab_size=len(self.characters), **(sizes | dict(self.config.model))
-        )
-        model: LanguageModel = kind(config)
+        given: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
+        sizes = {"vocab_size": len(self.characters), **given, **self.config.model}
+        model: LanguageModel = kind(kind.config_class(**sizes))
         return model
 
     def epoch(self, number: int) -> list[Step]:
-        """Return the steps of the epoch with a ``number``: where their stretches begin."""
+        """Return the steps of the epoch with a ``number``: where their blocks begin."""
         return self.batches.epoch(number)
 
     def count(self, step: Step) -> int:
-        """Return how many characters a step learns to write."""
+        """Return how many characters a step learns to predict."""
         return sum(map(len, step)) * self.config.block_len
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
-        """Return the loss of ``model`` on a batch of ``examples``: of the next characters."""
-        return self._loss(model, torch.stack([self.text[self._stretch(i)] for i in examples]))
+        """Return the loss of ``model`` on the next characters of a batch of ``examples``."""
+        return self._loss(model, self.text, examples)
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
         """Return the mean negative log-likelihood of the held-out text's characters.
 
-        Each stretch begins where the one before ends, so that its first characters are predicted
-        from little; what is over at the end is left out.
+        Each block begins where the previous one ends, so its first characters are predicted from
+        little context; a shorter rest at the end is left out.
 
         Parameters
         ----------
         model : nn.Module
             In eval mode.
         group : Processes
-            Who measures; each a part of the text.
+            Who measures; each process a part of the text.
 
         Returns
         -------
@@ -148,32 +142,24 @@ class LanguageModelTask:
         """
         length = self.config.block_len
         starts = range(0, len(self.held_out) - length, length)
-        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
-        for i in range(0, len(starts), VALIDATED_AT_ONCE):
-            batch = list(starts[i : i + VALIDATED_AT_ONCE])
-            mine = group.share(batch)
-            stretches = [self.held_out[self._stretch(i)] for i in mine or batch[:1]]
-            loss = self._loss(model, torch.stack(stretches))
-            if mine:
-                sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.total(sums).tolist()
-        return {"nll": total / count}
+        size = VALIDATED_AT_ONCE
+        batches = (list(starts[i : i + size]) for i in range(0, len(starts), size))
+        return {"nll": mean_nll(batches, partial(self._loss, model, self.held_out), group)}
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its characters into a folder."""
         assert isinstance(model, LanguageModel)
         CharacterModel(model, self.characters).save_pretrained(folder)
 
-    def _stretch(self, start: int) -> slice:
-        return slice(start, start + self.config.block_len + 1)
-
-    def _loss(self, model: nn.Module, stretches: torch.Tensor) -> Loss:
+    def _loss(self, model: nn.Module, text: Tensor, starts: list[int]) -> Loss:
+        length = self.config.block_len + 1
+        stretches = torch.stack([text[start : start + length] for start in starts])
         stretches = stretches.to(next(model.parameters()).device)
         return cross_entropy(model(stretches[:, :-1]), stretches[:, 1:])
 
 
 def _read(config: LanguageModelTaskConfig) -> tuple[str, str]:
-    """Return the text to learn from and the one that is held out."""
+    """Return the text to learn from and the held-out text."""
     if config.text is None:
         return tiny_shakespeare("train"), tiny_shakespeare("valid")
     splits = split_text(Path(config.text))
@@ -187,5 +173,5 @@ def _read(config: LanguageModelTaskConfig) -> tuple[str, str]:
     return train, valid
 
 
-#: Stretches of the held-out text that are computed together.
+#: Blocks of the held-out text that are computed together.
 VALIDATED_AT_ONCE = 128

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -18,15 +19,17 @@ from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.task import mean_nll
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
 Corpus = Literal["tatoeba", "multi30k", "phrases", "pairs"]
 Example = tuple[list[int], list[int]]
+Two = tuple[str, str]  # texts, or their languages
 
 
 class Pair(NamedTuple):
-    """A sentence in two languages, one of which is to be written."""
+    """A sentence in two languages, of which the second is to be written."""
 
     source: str
     target: str
@@ -36,40 +39,40 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """What a translator learns from, and its sizes.
+    """The data and the sizes of a translator.
 
     Parameters
     ----------
     corpus : {"tatoeba", "multi30k", "phrases", "pairs"}
-        The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are those of the
-        file ``pairs`` alone, in any languages, with a twentieth of them held out.
+        The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are only the file
+        ``pairs``, in any languages, with a twentieth held out.
     directions : tuple of (str, str)
-        From which language to which, such as ``(("fr", "en"),)``; several are learned by one
-        model, which is told by a token in front of the source which language to write.
+        From which language to which, such as ``(("fr", "en"),)``. One model learns several: a
+        token in front of the source tells it which language to write.
     vocab_size : int
-        Tokens of the vocabulary that all languages share, learned from the training pairs of the
-        corpus.
+        Tokens in the vocabulary, which all languages share; learned from the corpus's training
+        pairs.
     lowercase : bool
-        Whether all text is put into small letters.
+        Whether all text is lowercased.
     plain : float
-        The share of pairs that are learned from once more in small letters and without the full
-        stop, so that the model understands what is typed carelessly.
+        The share of pairs that are added once more in lower case and without the full stop, so
+        that the model understands carelessly typed text.
     smoothing : float
-        Of the labels.
+        Label smoothing.
     tokens, accumulate : int
-        The most tokens in a batch on either side, padding counted, and batches in a step.
+        The most tokens in a batch on either side, including padding, and batches in a step.
     max_len : int
-        Pairs with more tokens on a side are not learned from.
+        Pairs with more tokens on a side are left out.
     model : mapping
         Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
     start : str, optional
-        A translator to go on from, a name or a folder; its vocabulary is kept.
+        A translator to fine-tune, a name or a folder; its vocabulary is kept.
     pairs : str, optional
-        A file in UTF-8 with a pair on each line, a tab between its sentences, in the order of the
-        first direction's languages. With a corpus other than ``"pairs"`` these are further pairs,
-        in which the vocabulary has no part.
+        A file in UTF-8 with a pair on each line, its sentences separated by a tab, in the order of
+        the first direction's languages. With a corpus other than ``"pairs"`` these are further
+        pairs, which the vocabulary is not learned from.
     repeat : int
-        How often each of the further pairs counts.
+        How many times each of the further pairs is used.
 
     Raises
     ------
@@ -82,7 +85,7 @@ class TranslationConfig:
     """
 
     corpus: Corpus = "tatoeba"
-    directions: tuple[tuple[str, str], ...] = (("en", "fr"), ("fr", "en"))
+    directions: tuple[Two, ...] = (("en", "fr"), ("fr", "en"))
     vocab_size: int = 6000
     lowercase: bool = False
     plain: float = 0.0
@@ -126,9 +129,9 @@ class TranslationTask:
     Parameters
     ----------
     config : TranslationConfig
-        What from, and the sizes of the model.
+        The data and the sizes of the model.
     seed : int, optional
-        What the order of the examples follows from.
+        Determines the order of the examples.
 
     Attributes
     ----------
@@ -146,60 +149,43 @@ class TranslationTask:
         self.config = config
         pairs = _read(config, "train")
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
-        self.tokenizer = (
-            TranslationTokenizer.train(
-                _texts(pairs),
-                config.vocab_size,
-                directions=config.directions,
-                lowercase=config.lowercase,
+        if self.start is not None:
+            self.tokenizer = self.start.tokenizer
+        else:
+            texts, directions = _texts(pairs), config.directions
+            self.tokenizer = TranslationTokenizer.train(
+                texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
-            if self.start is None
-            else self.start.tokenizer
-        )
         if config.corpus != "pairs" and config.pairs is not None:
             pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
-        self.batches, self._held_out_batches = (
-            LengthBatches(
-                [max(len(source), len(target) - 1) for source, target in examples],
-                config.tokens,
-                accumulate,
-                seed,
-            )
-            for examples, accumulate in ((self.examples, config.accumulate), (self.held_out, 1))
+        self.batches = LengthBatches(
+            _lengths(self.examples), config.tokens, config.accumulate, seed
         )
+        self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
-        """Return the model, with random weights or those it goes on from."""
+        """Return the model, with random weights or those of the translator to fine-tune."""
         tokenizer, sizes = self.tokenizer, self.config.model
-        config = (
-            TransformerConfig(
-                vocab_size=len(tokenizer),
-                pad_id=tokenizer.pad_id,
-                bos_id=tokenizer.bos_id,
-                eos_id=tokenizer.eos_id,
-                **sizes,
-            )
-            if self.start is None
-            else replace(self.start.model.config, **sizes)
-        )
-        model = Transformer(config)
         if self.start is not None:
+            model = Transformer(replace(self.start.model.config, **sizes))
             model.load_state_dict(self.start.model.state_dict())
-        return model
+            return model
+        special = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **special, **sizes))
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
         return self.batches.epoch(number)
 
     def count(self, step: Step) -> int:
-        """Return how many tokens a step learns to write."""
+        """Return how many tokens a step learns to predict."""
         return sum(len(self.examples[i][1]) - 1 for batch in step for i in batch)
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
-        """Return the loss of ``model`` on ``examples``: of each next token given the true ones."""
+        """Return the loss of ``model`` on each next token of ``examples``, given the true ones."""
         return self._loss(model, [self.examples[i] for i in examples], self.config.smoothing)
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
@@ -210,22 +196,20 @@ class TranslationTask:
         model : nn.Module
             In eval mode.
         group : Processes
-            Who measures; each a part of the pairs.
+            Who measures; each process a part of the pairs.
 
         Returns
         -------
         dict of str to float
             ``nll``, in nats, without smoothing, and ``perplexity``.
         """
-        sums = torch.zeros(2, dtype=torch.float64, device=group.device)
-        for (batch,) in self._held_out_batches.epoch(0):
-            mine = group.share(batch)
-            pairs = [self.held_out[i] for i in mine or batch[:1]]
-            loss = self._loss(model, pairs, smoothing=0.0)
-            if mine:
-                sums += torch.stack([loss.nll.double(), loss.count.double()])
-        total, count = group.total(sums).tolist()
-        return {"nll": total / count, "perplexity": math.exp(total / count)}
+        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
+
+        def loss(chosen: list[int]) -> Loss:
+            return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
+
+        nll = mean_nll(batches, loss, group)
+        return {"nll": nll, "perplexity": math.exp(nll)}
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
@@ -233,7 +217,7 @@ class TranslationTask:
         Translator(model, self.tokenizer).save_pretrained(folder)
 
     def _encode(self, pairs: list[Pair]) -> list[Example]:
-        """Turn pairs into ids; those too long to be learned from are left out."""
+        """Turn pairs into ids, leaving out those that are too long."""
         tokenizer, longest = self.tokenizer, self.config.max_len
         examples = [
             (tokenizer.encode_source(pair.source, pair.to), tokenizer.encode_target(pair.target))
@@ -248,20 +232,20 @@ class TranslationTask:
             for side in (0, 1)
         )
         seen, labels = target[:, :-1], target[:, 1:]
-        # What the decoder sees is padded at the end alone, where no real token looks: causality
-        # hides it, and the loss leaves it out.
+        # The decoder's input is padded at the end alone: causality hides the padding from every
+        # real token, and the loss leaves it out.
         logits = model(source, seen, padding_mask(source, pad))
         return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
 
 
-def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
+def read_pairs(path: Path, directions: Sequence[Two]) -> list[Pair]:
     """Read sentence pairs from a file, for every direction.
 
     Parameters
     ----------
     path : Path
-        Lines of two texts with a tab between, in the languages of the first direction; lines
-        that begin with ``#`` and empty ones are passed over.
+        Lines of two texts separated by a tab, in the languages of the first direction; empty lines
+        and lines that begin with ``#`` are skipped.
     directions : sequence of (str, str)
         From which language to which.
 
@@ -280,7 +264,7 @@ def read_pairs(path: Path, directions: Sequence[tuple[str, str]]) -> list[Pair]:
     return _directed(read_rows(path, directions[0]), directions[0], directions)
 
 
-def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
+def read_rows(path: Path, languages: Two) -> list[Two]:
     """Read the lines of a file of sentence pairs.
 
     Parameters
@@ -288,7 +272,7 @@ def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
     path : Path
         As for :func:`read_pairs`.
     languages : tuple of (str, str)
-        Of the two columns, for messages.
+        The languages of the two columns, for messages.
 
     Returns
     -------
@@ -316,7 +300,7 @@ def read_rows(path: Path, languages: tuple[str, str]) -> list[tuple[str, str]]:
     return rows
 
 
-def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[str, str]]]:
+def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
     """Read sentence pairs from a file, and hold out a twentieth that shares no sentence.
 
     Parameters
@@ -344,23 +328,15 @@ def split_rows(path: Path, languages: tuple[str, str]) -> dict[str, list[tuple[s
     return splits
 
 
-def _directed(
-    rows: Sequence[tuple[str, str]],
-    languages: tuple[str, str],
-    directions: Sequence[tuple[str, str]],
-) -> list[Pair]:
+def _directed(rows: list[Two], languages: Two, directions: Sequence[Two]) -> list[Pair]:
     """Return rows in two languages as pairs, once for each direction."""
     for direction in directions:
         if not {*direction} <= {*languages}:
             raise ValueError(
                 f"directions has {direction}; the pairs are in {' and '.join(languages)}"
             )
-    columns = dict(zip(languages, zip(*rows, strict=True), strict=True)) if rows else {}
-    return [
-        Pair(source, target, a, b)
-        for a, b in (directions if rows else ())
-        for source, target in zip(columns[a], columns[b], strict=True)
-    ]
+    texts = [dict(zip(languages, row, strict=True)) for row in rows]
+    return [Pair(row[a], row[b], a, b) for a, b in directions for row in texts]
 
 
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
@@ -374,10 +350,16 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
         assert config.pairs is not None  # the configuration has seen to it
         languages = config.directions[0]
         rows = split_rows(Path(config.pairs), languages)[split]
-        return _directed(rows, languages, config.directions)
-    read = phrases if config.corpus == "phrases" else tatoeba
-    rows = [(english, french) for english, french, *_ in read(split)]
-    return _directed(rows, ("en", "fr"), config.directions)
+    else:
+        languages = ("en", "fr")
+        read = phrases if config.corpus == "phrases" else tatoeba
+        rows = [(english, french) for english, french, *_ in read(split)]
+    return _directed(rows, languages, config.directions)
+
+
+def _lengths(examples: list[Example]) -> list[int]:
+    """Return the length of the longer side of each example, of which the target loses a token."""
+    return [max(len(source), len(target) - 1) for source, target in examples]
 
 
 def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
@@ -390,15 +372,15 @@ def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
 
 
 def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
-    """Return a share of the pairs as one types them in a hurry."""
+    """Return a random share of the pairs as one types them in a hurry."""
     draw = torch.Generator().manual_seed(stream(seed, 2**31))
-    drawn = torch.rand(len(pairs), generator=draw) < share
-    chosen = [pairs[i] for i in drawn.nonzero().flatten().tolist()]
+    drawn = (torch.rand(len(pairs), generator=draw) < share).tolist()
     return [
-        pair._replace(source=hurried(pair.source), target=hurried(pair.target)) for pair in chosen
+        pair._replace(source=hurried(pair.source), target=hurried(pair.target))
+        for pair in compress(pairs, drawn)
     ]
 
 
 def hurried(text: str) -> str:
-    """Return a text in small letters and without the full stop."""
+    """Return a text in lower case and without the full stop."""
     return text.lower().removesuffix(".")

@@ -1,0 +1,153 @@
+"""What makes a training survive: checkpoints to go on from, and of the last ones the model."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from glassbox.files import atomic_write, lock, remove, sweep
+from glassbox.training.averaging import average
+from glassbox.training.checkpoint import (
+    MODEL,
+    CheckpointError,
+    checkpoints,
+    fill_weights,
+    load_checkpoint,
+    read_checkpoint,
+    save_checkpoint,
+    step_of,
+)
+from glassbox.training.config import GROWS, TrainingConfig
+from glassbox.training.state import TrainingState
+
+
+def resume(training: TrainingState) -> None:
+    """Go on from the newest checkpoint of a training, if there is one.
+
+    Parameters
+    ----------
+    training : TrainingState
+        Its model, optimiser and progress are changed in place.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be read.
+    ValueError
+        If it is of another run or a later step, or the processes see different ones.
+    """
+    kept, config = training.checkpoints, training.config
+    if found := checkpoints(kept):
+        training.progress = load_checkpoint(
+            found[-1], training.model, training.optimizer, training.definition, free=GROWS
+        )
+    step = training.progress.step
+    training.group.assert_equal(
+        f"the step of the newest checkpoint in {kept}, which all must see", step
+    )
+    if step > config.steps:
+        raise ValueError(
+            f"{kept} is at step {step}, behind the last, steps={config.steps}: take at least as "
+            "many, or another folder"
+        )
+
+
+@contextmanager
+def locked_folder(training: TrainingState) -> Iterator[None]:
+    """Make the folder of a training, keep other processes out of it, and tidy it up.
+
+    Raises
+    ------
+    ValueError
+        If another process trains into it.
+    OSError
+        If it cannot be made.
+    """
+    with ExitStack() as stack:
+        with training.group.barrier():
+            if training.group.first:
+                training.folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(lock(training.folder))
+                sweep(training.folder)
+                sweep(training.checkpoints)
+        yield
+
+
+def save_if_due(training: TrainingState) -> None:
+    """Write a checkpoint if one is due or the training stops, and delete those no longer needed.
+
+    Parameters
+    ----------
+    training : TrainingState
+        After a step: this is a callback of the loop.
+
+    Raises
+    ------
+    CheckpointError
+        If it cannot be written.
+    FloatingPointError
+        If a weight is no longer finite.
+    """
+    config, progress, group = training.config, training.progress, training.group
+    model, optimizer = training.model, training.optimizer
+    snapshot = progress.step in config.snapshots
+    if training.stopping or snapshot or _is_due(progress.step, config):
+        kept = training.checkpoints
+        save_checkpoint(kept, model, optimizer, progress, training.definition, group)
+        with group.barrier():
+            if group.first:
+                _tidy(kept, config)
+
+
+def write_model(training: TrainingState) -> None:
+    """Write the mean of a training's last checkpoints as the trained model.
+
+    Parameters
+    ----------
+    training : TrainingState
+        All steps of which are done.
+
+    Raises
+    ------
+    CheckpointError
+        If the model cannot be written, or a checkpoint not be read.
+    """
+    task, config, place = training.task, training.config, training.folder / "model"
+    with training.group.barrier():
+        if not training.group.first:
+            return
+        _tidy(training.checkpoints, config)  # a kill may have come between a checkpoint and this
+        paths = _last_due(training.checkpoints, config, config.average)
+        model = task.build()
+        weights = average(read_checkpoint(path, [MODEL]).tensors[MODEL] for path in paths)
+        fill_weights(model, weights, paths[-1])
+        try:
+            with atomic_write(place) as part:
+                part.mkdir()
+                task.save(model.eval(), part)
+        except (OSError, SafetensorError) as error:
+            raise CheckpointError(
+                f"the model cannot be written to {place}: {error}. The checkpoints are complete: "
+                "the same command writes it, once it can"
+            ) from error
+
+
+def _is_due(step: int, config: TrainingConfig) -> bool:
+    """Whether there is a checkpoint after a step, stopped or not."""
+    return step % config.checkpoint_every == 0 or step == config.steps
+
+
+def _last_due(kept: Path, config: TrainingConfig, number: int) -> list[Path]:
+    """Return the last checkpoints without those that a stop has left.
+
+    So the model, which is their mean, is the same without a stop.
+    """
+    return [path for path in checkpoints(kept) if _is_due(step_of(path), config)][-number:]
+
+
+def _tidy(kept: Path, config: TrainingConfig) -> None:
+    """Delete the checkpoints no longer needed, even if one of the others should be damaged."""
+    for path in {*checkpoints(kept)[:-1]} - {*_last_due(kept, config, config.average + 1)}:
+        if step_of(path) not in config.snapshots:
+            remove(path)

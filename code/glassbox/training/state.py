@@ -1,0 +1,172 @@
+"""The state of a training: what the loop changes at each step, and its callbacks look at."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from glassbox.modes import evaluating
+from glassbox.training.batches import Step
+from glassbox.training.config import TrainingConfig
+from glassbox.training.distributed import Processes
+from glassbox.training.loss import Loss
+from glassbox.training.task import Task, sharded_loss
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is: all the state of a training besides its tensors.
+
+    The learning rate, the order of the examples and every random stream are functions of the seed
+    and of these numbers.
+
+    Parameters
+    ----------
+    step : int
+        Steps of the optimiser taken.
+    epoch, position : int
+        The epoch of the next step, and the number of steps done in this epoch.
+    tokens : int
+        Tokens learned from so far.
+    seconds : float
+        Time the steps have taken so far, on whatever machine.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number or is negative.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, number in vars(self).items():
+            kind = float if name == "seconds" else int
+            if not isinstance(number, kind) or not number >= 0:
+                raise ValueError(f"{name} is {number!r}; expected {kind.__name__}, at least 0")
+
+
+@dataclass
+class TrainingState:
+    """A training under way.
+
+    Parameters
+    ----------
+    task : Task
+        What is trained.
+    config : TrainingConfig
+        How it is trained.
+    group : Processes
+        The processes that train.
+    model : nn.Module
+        The model itself, whose parameters are updated.
+    wrapped : nn.Module
+        The model to call, which :func:`~glassbox.training.distributed.distribute` returned.
+    optimizer : Optimizer
+        The optimiser of these parameters.
+    folder : Path
+        Where checkpoints, metrics and the trained model are written.
+    definition : mapping, optional
+        The entries that define the run, which a checkpoint remembers.
+    progress : Progress, optional
+        How far the training is.
+    tokens : int, optional
+        Tokens the last step learned from.
+    figures : dict of str to float, optional
+        Loss, negative log-likelihood, gradients' norm and learning rate of the last step.
+    stopping : bool, optional
+        Whether the loop ends after this step; a callback sets it, in all processes alike.
+    """
+
+    task: Task
+    config: TrainingConfig
+    group: Processes
+    model: nn.Module
+    wrapped: nn.Module
+    optimizer: Optimizer
+    folder: Path
+    definition: Mapping[str, object] = field(default_factory=dict)
+    progress: Progress = Progress()
+    tokens: int = 0
+    figures: dict[str, float] = field(default_factory=dict)
+    stopping: bool = False
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.folder / "checkpoints"
+
+    @property
+    def done(self) -> bool:
+        """Whether all steps are taken."""
+        return self.progress.step == self.config.steps
+
+    def steps(self) -> Iterator[tuple[Progress, Step]]:
+        """Yield the remaining steps, each with how far the training is after it.
+
+        Raises
+        ------
+        ValueError
+            If an epoch has fewer steps than are done of it.
+        """
+        done, last = self.progress, self.config.steps
+        while done.step < last:
+            steps = self.task.epoch(done.epoch)
+            if done.position >= len(steps):
+                raise ValueError(
+                    f"epoch {done.epoch} has {len(steps)} steps, of which {done.position} are "
+                    "done, and there should be more: the data are not those that training began "
+                    "with"
+                )
+            for batches in steps[done.position : done.position + last - done.step]:
+                tokens = done.tokens + self.task.count(batches)
+                done = Progress(done.step + 1, done.epoch, done.position + 1, tokens)
+                if done.position == len(steps):
+                    done = replace(done, epoch=done.epoch + 1, position=0)
+                yield done, batches
+
+    def loss(self, batch: list[int]) -> Loss:
+        """Return the loss of this process's examples in a batch, times the number of processes.
+
+        Its mean over the processes, as gradients are averaged, is the loss of the whole batch.
+        """
+        with self._autocast():
+            loss = sharded_loss(batch, partial(self.task.loss, self.wrapped), self.group)
+        return replace(loss, total=self.group.count * loss.total, nll=self.group.count * loss.nll)
+
+    def validate(self) -> dict[str, float]:
+        """Return the task's figures on held-out data."""
+        with torch.no_grad(), evaluating(self.wrapped), self._autocast():
+            return self.task.validate(self.wrapped, self.group)
+
+    def record(self, progress: Progress, losses: Tensor, norm: float, seconds: float) -> None:
+        """Record the results of a step.
+
+        Parameters
+        ----------
+        progress : Progress
+            How far the training is after it.
+        losses : Tensor
+            The sums of its losses and negative log-likelihoods in this process.
+        norm : float
+            The norm of its gradients.
+        seconds : float
+            The time it took.
+        """
+        self.tokens = progress.tokens - self.progress.tokens
+        self.progress = replace(progress, seconds=self.progress.seconds + seconds)
+        loss, nll = (self.group.all_reduce(losses) / self.group.count / self.tokens).tolist()
+        rate = self.config.schedule(progress.step)
+        self.figures = {"loss": loss, "nll": nll, "norm": norm, "rate": rate}
+
+    def _autocast(self) -> torch.autocast:
+        half = self.config.precision == "bfloat16"
+        return torch.autocast(self.group.device.type, torch.bfloat16, enabled=half)

@@ -1,0 +1,97 @@
+"""A file or a folder is written completely or not at all, and a folder is one process's alone."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from glassbox.files import atomic_write, lock, sweep
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def folder_at(place: Path) -> Iterator[Path]:
+    """Give a folder to write in, which is to be at a place."""
+    with atomic_write(place) as part:
+        part.mkdir()
+        yield part
+
+
+def test_a_folder_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    with folder_at(place) as part:
+        (part / "a").write_text("1")
+        assert not place.exists()
+    with pytest.raises(UnicodeEncodeError), folder_at(place) as part:
+        (part / "a").write_text("2\ud800")  # fails in between
+    assert (place / "a").read_text() == "1"
+    with folder_at(place) as part:
+        assert not any(part.iterdir())
+        (part / "b").write_text("3")
+        (part / "deeper").mkdir()
+    assert names(place) == ["b", "deeper"]
+    assert names(tmp_path) == ["place"]
+
+
+def test_a_file_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "folder" / "place"
+    with atomic_write(place) as part:
+        part.write_text("1")
+        assert not place.exists()
+    with pytest.raises(UnicodeEncodeError), atomic_write(place) as part:
+        part.write_text("2\ud800")  # fails in between
+    assert place.read_text() == "1"
+    with atomic_write(place) as one, atomic_write(place) as two:  # by two programs
+        one.write_text("one")
+        two.write_text("two")
+    assert place.read_text() == "one"  # which ends last
+    assert names(place.parent) == ["place"]
+
+
+def test_a_file_in_the_place_of_a_folder_stays(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.write_text("mine")
+    with pytest.raises(FileExistsError, match=f"{place} is a file"), folder_at(place):
+        pass
+    assert place.read_text() == "mine"
+    assert names(tmp_path) == ["place"]
+
+
+def test_what_a_kill_has_left_is_swept_away_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / ".step-00000001.part").mkdir()
+    (tmp_path / ".step-00000002.old").mkdir()
+    (tmp_path / ".step-00000002.old" / "model").touch()
+    kept = ["mine.part", ".git", "step-00000002", ".x.part"]
+    for name in kept[:3]:
+        (tmp_path / name).mkdir()
+    (tmp_path / kept[3]).touch()  # a file
+    sweep(tmp_path)
+    assert names(tmp_path) == sorted(kept)
+    sweep(tmp_path / "missing")
+
+
+def test_one_process_at_a_time_is_in_a_folder(tmp_path: Path) -> None:
+    with (
+        lock(tmp_path),
+        pytest.raises(ValueError, match=f"another process trains into {tmp_path}"),
+        lock(tmp_path),
+    ):
+        pass
+    with lock(tmp_path):
+        assert names(tmp_path) == []
+
+
+def test_where_there_are_no_locks_one_trains_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with lock(tmp_path):
+        pass
