@@ -220,22 +220,17 @@ def _packaged_minilm() -> Path:
 
 
 def _download(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub import errors, snapshot_download
 
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
         return Path(snapshot_download(name, allow_patterns=WANTED))
-    except GatedRepoError as error:
+    except errors.GatedRepoError as error:
         raise PermissionError(
             f"{name!r} is given to those alone who have accepted its licence: accept it on the "
             "hub, then log in with 'hf auth login'"
         ) from error
-    except (HFValidationError, RepositoryNotFoundError) as error:
+    except (errors.HFValidationError, errors.RepositoryNotFoundError) as error:
         raise ValueError(f"no model called {name!r}: {expected}") from error
     except Exception as error:  # the hub's own, the disk's, and those of whatever it connects with
         raise ConnectionError(
