@@ -85,7 +85,7 @@ def llama(**sizes: Any) -> Llama:
     return Llama(LlamaConfig(**SIZES | IDS | {"dropout": 0.0} | sizes))
 
 
-@pytest.fixture(params=MODELS.values(), ids=MODELS)
+@pytest.fixture(params=MODELS.values(), ids=[*MODELS])
 def model(request: pytest.FixtureRequest) -> Pretrained:
     made: Pretrained = request.param()
     with torch.no_grad():

@@ -1,7 +1,6 @@
-"""Layouts: how another library writes down a model's sizes and names its parameters.
+"""Layouts: tables of how another library writes a model's sizes and names its parameters.
 
-A :class:`Layout` is a table. The same table reads and writes, so that one is the inverse of the
-other.
+The same table reads and writes, so that one undoes the other.
 """
 
 import re
@@ -55,7 +54,7 @@ def write_activation(name: Activation) -> str:
 
 
 def check_entry(entries: Entries, name: str) -> None:
-    """Raise a ``ValueError`` if the ``entries`` of a ``config.json`` have none of this ``name``.
+    """Refuse the ``entries`` of a ``config.json`` without one of this ``name``.
 
     Raises
     ------
@@ -136,9 +135,8 @@ class Entry:
         said = {name: value for name, value in said.items() if value is not ...}
         if not said:
             return ...
-        for name, value in said.items():
-            if self.number is not None and (self.required or value is not None):
-                said[name] = read_number(said, name, self.number)
+        if self.number is not None and (self.required or None not in said.values()):
+            said = {name: read_number(said, name, self.number) for name in said}
         (first, value), *others = said.items()
         for name, other in others:
             if other != value:
@@ -173,9 +171,14 @@ def unless_equal(name: str, other: str, *, required: bool = False) -> Entry:
     )
 
 
-def activation(name: str, read: Callable[[Any], Activation] = read_activation) -> Entry:
-    """Return the required entry ``name``, an activation; ``read`` gives our word for it."""
-    return Entry(name, lambda x, _: read(x), lambda x, _: write_activation(x), required=True)
+def activation(name: str, read: Callable[[Any], str] = str) -> Entry:
+    """Return the required entry ``name``, an activation; ``read`` takes its word out of it."""
+    return Entry(
+        name,
+        read=lambda value, _: read_activation(read(value)),
+        write=lambda value, _: write_activation(value),
+        required=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,19 @@
 from dataclasses import replace
 from typing import Any
 
-from glassbox.config import Activation
 from glassbox.layout import (
     Entries,
     Entry,
     Layout,
     activation,
     number,
-    read_activation,
     unless_equal,
 )
 
 
-def _read_gate_activation(kind: Any) -> Activation:
-    """Return the activation; the reference means the approximate GELU by that of a gate."""
-    name = "gelu_new" if kind == "gated-gelu" else str(kind).removeprefix("gated-")
-    return read_activation(name)
+def _without_gate(kind: Any) -> str:
+    """Return the activation's name; ``gated-gelu`` means the approximate GELU."""
+    return "gelu_new" if kind == "gated-gelu" else str(kind).removeprefix("gated-")
 
 
 def _is_gated(kind: Any, _: Entries) -> bool:
@@ -111,7 +108,7 @@ T5 = Layout(
         "max_distance": Entry("relative_attention_max_distance", number=int),
         "dropout": number("dropout_rate", kind=float),
         "norm_eps": number("layer_norm_epsilon", kind=float),
-        "activation": activation("feed_forward_proj", _read_gate_activation),
+        "activation": activation("feed_forward_proj", _without_gate),
         "gated": Entry("feed_forward_proj", _is_gated, _write_gate),
         "tie_embeddings": Entry("tie_word_embeddings", _is_tied),
         "scale_output": Entry("scale_decoder_outputs", _read_scale, default=None),
