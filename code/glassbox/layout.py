@@ -118,7 +118,7 @@ class Entry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names."""
+        """The entry's names, one or several."""
         return (self.name,) if isinstance(self.name, str) else self.name
 
     def find(self, entries: Entries) -> Any:
@@ -196,9 +196,10 @@ class Layout:
     architectures : tuple of str
         The reference's classes that have this layout; the first is written.
     lost : tuple of str
-        Fields that are not saved. Others without an entry must have their defaults.
+        Fields that are not saved. Others without an entry must have their default values.
     own : bool
-        Whether this is the layout of this package alone: no entry that is not in the table.
+        Whether the layout is this package's own: entries that are not in the table are refused,
+        and layers may differ in their number of heads.
     names : mapping of str to str or tuple of str
         The reference's names of modules or parameters, each with ours. ``{}`` stands for what
         both have there, such as a layer's number; a tuple for several of ours whose rows are
@@ -264,7 +265,9 @@ class Layout:
                     f"{name}={expected!r}"
                 )
         if isinstance(config.n_heads, tuple) and not self.own:
-            raise ValueError(f"n_heads={config.n_heads}: the reference has one number for all")
+            raise ValueError(
+                f"n_heads={config.n_heads}: the reference has one number for all layers"
+            )
         written = dict(self.constants)
         for name, entry in self.entries.items():
             value = getattr(config, name)
@@ -411,6 +414,8 @@ class HasLayout:
         ------
         ValueError
             As :meth:`Layout.read_config`, or if the sizes do not fit each other.
+        TypeError
+            If a size is of another type, as in the configuration itself.
         """
         return cls(**cls.layout.read_config(config))
 

@@ -23,7 +23,7 @@ Head = TypeVar("Head", bound="BertWithHead")
 
 
 class BertWithHead(Pretrained):
-    """What BERT's models for a task share: the encoder, and how a head is put on it.
+    """A BERT with a head for one task: what all of them share.
 
     A head returns logits; what a loss makes of them is no part of the model.
 

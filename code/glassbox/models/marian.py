@@ -69,7 +69,7 @@ class Marian(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> MarianConfig:
         """Return the configuration of a published translator.
 
-        Which of its embeddings and its projection are one, the parameters tell.
+        The parameters tell which embeddings are shared and whether the projection is tied.
 
         Parameters
         ----------

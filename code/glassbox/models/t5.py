@@ -151,8 +151,8 @@ class T5(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> T5Config:
         """Return the configuration of a published T5.
 
-        Whether the projection to the vocabulary is the embedding, the parameters tell: the
-        reference library's files say that it is, whether it is or not.
+        The parameters tell whether the projection to the vocabulary is the embedding: files of the
+        reference library always say that it is.
 
         Parameters
         ----------

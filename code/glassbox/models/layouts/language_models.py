@@ -8,9 +8,7 @@ from glassbox.positional import RotaryScaling
 
 #: The reference's word for the length before scaling.
 ORIGINAL_LEN = "original_max_position_embeddings"
-
-
-#: What each kind of scaling has, by our names.
+#: The sizes that each kind of scaling has: our names, each with the reference's.
 SCALING: dict[str, dict[str, str]] = {
     "default": {},
     "linear": {"factor": "factor"},
