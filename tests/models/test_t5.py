@@ -111,7 +111,6 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
     )
     written = config.to_reference()
     assert {name: written[name] for name in REFERENCE} == REFERENCE
-    assert T5Config.from_reference(written) == config
 
 
 @pytest.mark.parametrize(
@@ -207,7 +206,7 @@ def t5_encoder(kind=T5EncoderModel):
 
 def differing_stacks():
     model = TestT5.make()
-    _, weights = model.describe()
+    _, weights = model.export()
     other = weights["shared.weight"] + 1
     return model.from_reference(weights | {"decoder.embed_tokens.weight": other})
 
@@ -312,7 +311,7 @@ BAD_SOURCES = {
     "a classifier of the reference": (
         lambda: t5_encoder(T5ForSequenceClassification),
         ValueError,
-        ["T5 has no weight called", "another model's weights"],
+        ["no weight called 'transformer.shared.weight'", "another model's weights"],
     ),
     "a BERT": (
         lambda: T5.from_pretrained(Bert(BertConfig(16, 2, 1, 16, vocab_size=40))),
@@ -379,13 +378,13 @@ def test_refused_with_both_values(attempt, error, says):
 )
 def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
     entries = {name: value for name, value in REFERENCE.items() if name != missing}
-    with pytest.raises(ValueError, match=f"config.json has no '{missing}', which a T5 needs"):
+    with pytest.raises(ValueError, match=f"config.json has no '{missing}', which this class needs"):
         T5Config.from_reference(entries)
 
 
 def test_a_projection_that_is_missing_is_missed(tmp_path):
-    entries, weights = TestGatedT5.make().describe()
+    entries, weights = TestGatedT5.make().export()
     del weights["lm_head.weight"]
     config = T5.configure(entries, weights)
     with pytest.raises(ValueError, match=r"(?s)these files.*output\.weight"):
-        T5(config).fill(T5(config).from_reference(weights), "these files")
+        T5(config).load_weights(T5(config).from_reference(weights), "these files")

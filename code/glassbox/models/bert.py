@@ -1,8 +1,6 @@
 """BERT: the Transformer's encoder, reading in both directions (chapters 4 and 7)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -16,31 +14,14 @@ from glassbox.checks import (
 )
 from glassbox.config import Activation, StackConfig
 from glassbox.layers import Dropout, LayerNorm
-from glassbox.pretrained import (
-    Pretrained,
-    check_entries,
-    check_representable,
-    our_activation,
-    read_entry,
-    read_number,
-    reference_activation,
-)
+from glassbox.layout import HasLayout
+from glassbox.models.layouts import bert as layouts
+from glassbox.pretrained import Pretrained
 from glassbox.transformer import Encoder
-
-#: What ``config.json`` must say of a BERT that is only an encoder, where it says anything.
-REFERENCE_CONSTANTS = {
-    "model_type": "bert",
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
-}
-
-#: More than any published classifier has. A file that asks for a billion is damaged.
-MOST_LABELS = 1_000_000
 
 
 @dataclass(frozen=True)
-class BertConfig(StackConfig):
+class BertConfig(HasLayout, StackConfig):
     """The sizes of a BERT. The defaults are bert-base-uncased's.
 
     Parameters
@@ -72,6 +53,8 @@ class BertConfig(StackConfig):
     -----
     Devlin et al. (2019), section 3. The other fields are :class:`~glassbox.config.StackConfig`'s.
     """
+
+    layout = layouts.BERT
 
     d_model: int = 768
     n_heads: int | tuple[int, ...] = 12
@@ -120,108 +103,6 @@ class BertConfig(StackConfig):
         """How many labels a classifier on top tells apart."""
         return len(self.labels)
 
-    @classmethod
-    def from_reference(cls, config: Mapping[str, Any]) -> "BertConfig":
-        """Translate the entries of the reference library's ``config.json``.
-
-        Raises
-        ------
-        ValueError
-            If it describes another kind of model, or a BERT that differs in more than its sizes.
-        """
-        check_entries(config, REFERENCE_CONSTANTS)
-
-        def number(name: str, kind: type[int] | type[float] = int) -> Any:
-            return read_number(config, name, kind, model="BERT")
-
-        given = config.get("classifier_dropout") is not None
-        return cls(
-            d_model=number("hidden_size"),
-            n_heads=number("num_attention_heads"),
-            n_layers=number("num_hidden_layers"),
-            d_ff=number("intermediate_size"),
-            dropout=number("hidden_dropout_prob", float),
-            activation=our_activation(read_entry(config, "hidden_act", "BERT")),
-            norm_eps=number("layer_norm_eps", float),
-            vocab_size=number("vocab_size"),
-            max_len=number("max_position_embeddings"),
-            n_token_types=number("type_vocab_size"),
-            pad_id=config.get("pad_token_id") or 0,
-            labels=read_labels(config),
-            classifier_dropout=number("classifier_dropout", float) if given else None,
-        )
-
-    def to_reference(self) -> dict[str, Any]:
-        """Return the entries of the reference library's ``config.json``.
-
-        Raises
-        ------
-        ValueError
-            If the reference has no such BERT.
-        """
-        check_representable(
-            self, ("norm_first", "norm", "gated", "bias", "n_kv_heads", "d_k", "scale")
-        )
-        return {
-            **REFERENCE_CONSTANTS,
-            "architectures": ["BertModel"],
-            "hidden_size": self.d_model,
-            "num_attention_heads": self.n_heads,
-            "num_hidden_layers": self.n_layers,
-            "intermediate_size": self.d_ff,
-            "hidden_dropout_prob": self.dropout,
-            "attention_probs_dropout_prob": 0.0,
-            "hidden_act": reference_activation(self.activation),
-            "layer_norm_eps": self.norm_eps,
-            "vocab_size": self.vocab_size,
-            "max_position_embeddings": self.max_len,
-            "type_vocab_size": self.n_token_types,
-            "pad_token_id": self.pad_id,
-            "id2label": {str(i): label for i, label in enumerate(self.labels)},
-            "label2id": {label: i for i, label in enumerate(self.labels)},
-            "classifier_dropout": self.classifier_dropout,
-        }
-
-
-def read_labels(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the labels that ``config.json`` names, in their order.
-
-    Parameters
-    ----------
-    config : mapping
-        With ``id2label``, or ``num_labels`` alone; without either there are two.
-
-    Raises
-    ------
-    ValueError
-        If the labels are not numbered from 0 on.
-    """
-    named = config.get("id2label")
-    if named is None:
-        return name_labels(config.get("num_labels", 2))
-    try:
-        by_number = {int(number): str(label) for number, label in named.items()}
-        return tuple(by_number[i] for i in range(len(by_number)))
-    except (AttributeError, KeyError, ValueError) as error:
-        raise ValueError(
-            f"id2label={named!r} in config.json; expected a name for each number from 0 on"
-        ) from error
-
-
-def name_labels(n_labels: int) -> tuple[str, ...]:
-    """Return names for so many labels, as the reference library makes them.
-
-    Raises
-    ------
-    ValueError
-        If there is not at least one, or there are too many to name.
-    """
-    if not 1 <= n_labels <= MOST_LABELS:
-        raise ValueError(
-            f"{n_labels} labels: a classifier needs at least 1, and {MOST_LABELS} at most"
-        )
-    return tuple(f"LABEL_{i}" for i in range(n_labels))
-
 
 class BertEmbeddings(nn.Module):
     """Word piece + position + token type, then a norm.
@@ -264,8 +145,8 @@ class BertEmbeddings(nn.Module):
         return self.dropout(self.norm(inputs_embeds + kinds + places[:length]))
 
 
-def begin(module: nn.Module) -> None:
-    """Draw the parameters of linear maps and tables anew, as they are before any training.
+def init_weights(module: nn.Module) -> None:
+    """Draw the parameters of linear maps and embeddings, as before any training.
 
     Notes
     -----
@@ -279,14 +160,6 @@ def begin(module: nn.Module) -> None:
             nn.init.zeros_(part.bias)
         if isinstance(part, nn.Embedding) and part.padding_idx is not None:
             nn.init.zeros_(part.weight[part.padding_idx])
-
-
-def todays_name(name: str) -> str:
-    """Return what a parameter of the first release, ``gamma`` or ``beta``, is called today."""
-    for first_release, today in ((".gamma", ".weight"), (".beta", ".bias")):
-        if name.endswith(first_release):
-            return name.removesuffix(first_release) + today
-    return name
 
 
 class Bert(Pretrained):
@@ -305,29 +178,14 @@ class Bert(Pretrained):
 
     config_class = BertConfig
     has_default = True
-    reference_prefix = "bert."
-    reference_names: ClassVar[Mapping[str, str]] = {
-        "embeddings.word_embeddings": "embeddings.token",
-        "embeddings.position_embeddings": "embeddings.position",
-        "embeddings.token_type_embeddings": "embeddings.token_type",
-        "embeddings.LayerNorm": "embeddings.norm",
-        "encoder.layer.{}.attention.self.query": "encoder.layers.{}.self_attention.query",
-        "encoder.layer.{}.attention.self.key": "encoder.layers.{}.self_attention.key",
-        "encoder.layer.{}.attention.self.value": "encoder.layers.{}.self_attention.value",
-        "encoder.layer.{}.attention.output.dense": "encoder.layers.{}.self_attention.output",
-        "encoder.layer.{}.attention.output.LayerNorm": "encoder.layers.{}.attention_norm",
-        "encoder.layer.{}.intermediate.dense": "encoder.layers.{}.feed_forward.expand",
-        "encoder.layer.{}.output.dense": "encoder.layers.{}.feed_forward.contract",
-        "encoder.layer.{}.output.LayerNorm": "encoder.layers.{}.feed_forward_norm",
-    }
-    not_ours = r"(pooler|cls|classifier|qa_outputs)\.|embeddings\.position_ids$"
+    layout = layouts.BERT
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.config = config
         self.embeddings = BertEmbeddings(config)
         self.encoder = Encoder(config)
-        begin(self)
+        init_weights(self)
 
     def forward(
         self,
@@ -362,17 +220,6 @@ class Bert(Pretrained):
             (batch, length), n_heads = x.shape[:2], self.config.heads(0)
             check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)
         return self.encoder(x, mask)
-
-    @classmethod
-    def our_name(cls, name: str) -> str | None:
-        """Return our name for a reference parameter; ``None`` for the pooler and for heads.
-
-        Raises
-        ------
-        ValueError
-            If a BERT has no parameter of that name.
-        """
-        return super().our_name(todays_name(name))
 
 
 def check_vectors(what: str, x: Tensor, table: Tensor) -> None:

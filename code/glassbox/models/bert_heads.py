@@ -3,27 +3,27 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
-from glassbox.models.bert import Bert, BertConfig, begin, name_labels, todays_name
+from glassbox.models.bert import Bert, BertConfig, init_weights
+from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import (
     Pretrained,
     check_plausible,
     read_source,
-    refusing_nonsense,
-    unite,
+    refuse_impossible_sizes,
 )
 
 Head = TypeVar("Head", bound="BertWithHead")
 
 
 class BertWithHead(Pretrained):
-    """What BERT's models for a task share: the encoder, and how a head is put on it.
+    """A BERT with a head for one task: what all of them share.
 
     A head returns logits; what a loss makes of them is no part of the model.
 
@@ -37,10 +37,6 @@ class BertWithHead(Pretrained):
     ----------
     bert : Bert
         The encoder.
-    architectures : tuple of str
-        The reference's classes whose head this is; the first has the same layout.
-    task : str
-        What the reference's parameters begin with that are for one task alone.
 
     Notes
     -----
@@ -48,9 +44,6 @@ class BertWithHead(Pretrained):
     """
 
     config_class = BertConfig
-    reference_prefix = "bert."
-    architectures: ClassVar[tuple[str, ...]]
-    task: ClassVar[str]
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -120,20 +113,20 @@ class BertWithHead(Pretrained):
             If ``labels`` is one string.
         """
         entries, weights, where = read_source(source)
-        with refusing_nonsense(cls.__name__, where):
+        with refuse_impossible_sizes(cls.__name__, where):
             config = cls.config_class.from_reference(entries)
             check_plausible(config, weights, where)
         if labels is not None:
-            names: Any = name_labels(labels) if isinstance(labels, int) else labels
+            names: Any = layouts.name_labels(labels) if isinstance(labels, int) else labels
             changes: dict[str, Any] = {"labels": names if isinstance(names, str) else tuple(names)}
             config = replace(config, **changes)  # which refuses a string
         model = cls(config)
-        kept = {name: x for name, x in weights.items() if not name.startswith(cls.task)}
+        kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)
         dtype = next((x.dtype for x in found.values()), torch.float32)
         # A parameter that is tied to the encoder's appears here by the encoder's name alone.
-        begun = {n: x.to(dtype) for n, x in model.named_parameters() if not n.startswith("bert.")}
-        model.fill(begun | found, where)
+        new = {n: x.to(dtype) for n, x in model.named_parameters() if not n.startswith("bert.")}
+        model.load_weights(new | found, where)
         return model.eval()
 
     @classmethod
@@ -153,55 +146,14 @@ class BertWithHead(Pretrained):
             If it has no head or another one, or is no BERT.
         """
         config = super().configure(entries, weights)
-        given = entries.get("architectures") or cls.architectures
-        if not set(given) & set(cls.architectures):
+        ours = cls.layout.architectures
+        given = entries.get("architectures") or ours
+        if not {*given} & {*ours}:
             raise ValueError(
-                f"these are the weights of {' and '.join(given)}, not of {cls.architectures[0]}: "
-                f"to train a new head on this encoder begin with {cls.__name__}.from_encoder"
+                f"these are the weights of {' and '.join(given)}, not of {ours[0]}: to train a new "
+                f"head on this encoder begin with {cls.__name__}.from_encoder"
             )
         return config
-
-    def describe(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return entries and tensors to be saved; see :class:`~glassbox.pretrained.Pretrained`."""
-        entries, weights = super().describe()
-        return entries | {"architectures": [self.architectures[0]]}, weights
-
-    def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Give our parameters the reference's names, where a head stands beside the encoder.
-
-        Parameters
-        ----------
-        weights : mapping of str to Tensor
-            By our names.
-
-        Returns
-        -------
-        dict of str to Tensor
-            By the reference's names.
-        """
-        theirs = super().to_reference(weights)
-        inside = self.reference_prefix + self.task
-        return {
-            name.removeprefix(self.reference_prefix) if name.startswith(inside) else name: x
-            for name, x in theirs.items()
-        }
-
-    @classmethod
-    def our_name(cls, name: str) -> str | None:
-        """Return our name for a reference parameter; ``None`` for those of other tasks' heads.
-
-        Raises
-        ------
-        ValueError
-            If a BERT has no parameter of that name.
-        """
-        return super().our_name(todays_name(name))
-
-
-def _with_encoder(head: Mapping[str, str]) -> dict[str, str]:
-    """Return the reference's module names of encoder and head, each with ours."""
-    encoder = {theirs: f"bert.{ours}" for theirs, ours in Bert.reference_names.items()}
-    return encoder | dict(head)
 
 
 class BertForMaskedLM(BertWithHead):
@@ -219,24 +171,15 @@ class BertForMaskedLM(BertWithHead):
     Devlin et al. (2019), section 3.1, task 1. Equal to ``transformers.BertForMaskedLM``.
     """
 
-    architectures = ("BertForMaskedLM", "BertForPreTraining")
-    task = "cls."
-    reference_names = _with_encoder(
-        {
-            "cls.predictions.transform.dense": "transform",
-            "cls.predictions.transform.LayerNorm": "norm",
-            "cls.predictions": "output",  # the bias alone: the weight is the embedding's
-        }
-    )
-    not_ours = r"(pooler|classifier|qa_outputs|cls\.seq_relationship)\.|embeddings\.position_ids$"
+    layout = layouts.MASKED_LM
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.transform = nn.Linear(config.d_model, config.d_model)
         self.norm = LayerNorm(config.d_model, config.norm_eps)
         self.output = nn.Linear(config.d_model, config.vocab_size)
-        begin(self.transform)
-        begin(self.output)
+        init_weights(self.transform)
+        init_weights(self.output)
         self.output.weight = self.bert.embeddings.token.weight
 
     def logits(
@@ -257,28 +200,6 @@ class BertForMaskedLM(BertWithHead):
         activation = ACTIVATIONS[self.config.activation]
         return self.output(self.norm(activation(self.transform(hidden))))
 
-    def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Give the reference's parameters our names; what has two there has one here.
-
-        Parameters
-        ----------
-        weights : mapping of str to Tensor
-            By the reference's names.
-
-        Returns
-        -------
-        dict of str to Tensor
-            By our names.
-
-        Raises
-        ------
-        ValueError
-            If a BERT has no parameter of some name, or its projection is not its embedding.
-        """
-        head = "cls.predictions"
-        weights = unite(weights, "bert.embeddings.word_embeddings.weight", f"{head}.decoder.weight")
-        return super().from_reference(unite(weights, f"{head}.bias", f"{head}.decoder.bias"))
-
 
 class BertForSequenceClassification(BertWithHead):
     """A BERT that tells texts apart by what stands at their first position.
@@ -294,18 +215,15 @@ class BertForSequenceClassification(BertWithHead):
     with a hyperbolic tangent. Equal to ``transformers.BertForSequenceClassification``.
     """
 
-    architectures = ("BertForSequenceClassification",)
-    task = "classifier."
-    reference_names = _with_encoder({"pooler.dense": "pooler", "classifier": "classifier"})
-    not_ours = r"(cls|qa_outputs)\.|embeddings\.position_ids$"
+    layout = layouts.SEQUENCE_CLASSIFICATION
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.pooler = nn.Linear(config.d_model, config.d_model)
         self.dropout = _dropout(config)
         self.classifier = nn.Linear(config.d_model, config.n_labels)
-        begin(self.pooler)
-        begin(self.classifier)
+        init_weights(self.pooler)
+        init_weights(self.classifier)
 
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
@@ -339,16 +257,13 @@ class BertForTokenClassification(BertWithHead):
     Devlin et al. (2019), section 5.3. Equal to ``transformers.BertForTokenClassification``.
     """
 
-    architectures = ("BertForTokenClassification",)
-    task = "classifier."
-    reference_names = _with_encoder({"classifier": "classifier"})
-    not_ours = r"(pooler|cls|qa_outputs)\.|embeddings\.position_ids$"
+    layout = layouts.TOKEN_CLASSIFICATION
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.dropout = _dropout(config)
         self.classifier = nn.Linear(config.d_model, config.n_labels)
-        begin(self.classifier)
+        init_weights(self.classifier)
 
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]

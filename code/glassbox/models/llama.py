@@ -1,21 +1,12 @@
 """LLaMA: the decoder as it is built today."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from glassbox.config import Activation, Norm
 from glassbox.models.language_model import LanguageModel, LanguageModelConfig
+from glassbox.models.layouts import language_models as layouts
 from glassbox.positional import RotaryPositions, RotaryScaling
-from glassbox.pretrained import (
-    our_activation,
-    read_entry,
-    read_number,
-    reference_activation,
-)
-
-#: The reference's word for the length before scaling.
-ORIGINAL_LEN = "original_max_position_embeddings"
 
 
 @dataclass(frozen=True)
@@ -43,20 +34,7 @@ class LlamaConfig(LanguageModelConfig):
     model is read with 0.
     """
 
-    reference_entries: ClassVar[Mapping[str, str]] = {
-        "vocab_size": "vocab_size",
-        "max_position_embeddings": "max_len",
-        "hidden_size": "d_model",
-        "num_hidden_layers": "n_layers",
-        "num_attention_heads": "n_heads",
-        "intermediate_size": "d_ff",
-        "rms_norm_eps": "norm_eps",
-    }
-    reference_constants: ClassVar[Mapping[str, Any]] = {
-        "model_type": "llama",
-        "partial_rotary_factor": 1.0,
-    }
-    reference_sizes = ("norm_first", "norm", "gated", "scale")
+    layout = layouts.LLAMA
 
     d_model: int = 4096
     n_heads: int | tuple[int, ...] = 32
@@ -123,57 +101,6 @@ class LlamaConfig(LanguageModelConfig):
         }
         return cls.llama3_8b(**(sizes | changes))
 
-    def to_reference(self) -> dict[str, Any]:
-        """Return the entries of the reference library's ``config.json``.
-
-        Raises
-        ------
-        ValueError
-            If the reference has no such LLaMA.
-        """
-        entries, n_heads = super().to_reference(), self.heads(0)
-        if self.d_model % n_heads:
-            raise ValueError(
-                f"d_model={self.d_model} does not divide into n_heads={n_heads} heads, which the "
-                f"reference demands even where d_k={self.d_k} is given"
-            )
-        return entries | {
-            "architectures": ["LlamaForCausalLM"],
-            "num_key_value_heads": self.n_kv_heads or n_heads,
-            "head_dim": self.d_k or self.d_model // n_heads,
-            "hidden_act": reference_activation(self.activation),
-            "attention_bias": self.bias,
-            "mlp_bias": self.bias,
-            "rope_parameters": {"rope_theta": self.rotary_base, **_to_rope(self.rotary_scaling)},
-        }
-
-    @classmethod
-    def _read(cls, config: Mapping[str, Any]) -> dict[str, Any]:
-        read = super()._read(config)
-        # What only repeats the other sizes is left out, so that equal sizes are equal.
-        n_heads, d_model = read["n_heads"], read["d_model"]
-        n_kv_heads, d_k = (
-            None if config.get(name) is None else read_number(config, name)
-            for name in ("num_key_value_heads", "head_dim")
-        )
-        read["n_kv_heads"] = None if n_kv_heads == n_heads else n_kv_heads
-        read["d_k"] = None if d_k is not None and d_k * n_heads == d_model else d_k
-        read["activation"] = our_activation(read_entry(config, "hidden_act", cls.__name__))
-        read["bias"] = config.get("attention_bias", False)
-        if (mlp_bias := config.get("mlp_bias", False)) != read["bias"]:
-            raise ValueError(
-                f"attention_bias={read['bias']} and mlp_bias={mlp_bias} in config.json; this class "
-                "reads models where both add a bias, or neither"
-            )
-        # One entry today; files of earlier releases keep the base beside the scaling.
-        rope = config.get("rope_scaling") or config.get("rope_parameters") or {}
-        if not isinstance(rope, Mapping):
-            raise ValueError(f"rope_scaling={rope!r} in config.json; expected a JSON object")
-        rope = {"rope_theta": config.get("rope_theta", cls.rotary_base), **rope}
-        read["rotary_base"] = read_number(rope, "rope_theta", float)
-        read["rotary_scaling"] = _from_rope(rope, read["max_len"])
-        return read
-
 
 class Llama(LanguageModel):
     """A LLaMA, which returns the logits of each position's next token.
@@ -197,22 +124,7 @@ class Llama(LanguageModel):
 
     config: LlamaConfig
     config_class = LlamaConfig
-    reference_prefix = "model."
-    reference_names: ClassVar[Mapping[str, str]] = {
-        "embed_tokens": "embedding",
-        "layers.{}.input_layernorm": "decoder.layers.{}.attention_norm",
-        "layers.{}.self_attn.q_proj": "decoder.layers.{}.self_attention.query",
-        "layers.{}.self_attn.k_proj": "decoder.layers.{}.self_attention.key",
-        "layers.{}.self_attn.v_proj": "decoder.layers.{}.self_attention.value",
-        "layers.{}.self_attn.o_proj": "decoder.layers.{}.self_attention.output",
-        "layers.{}.post_attention_layernorm": "decoder.layers.{}.feed_forward_norm",
-        "layers.{}.mlp.gate_proj": "decoder.layers.{}.feed_forward.gate",
-        "layers.{}.mlp.up_proj": "decoder.layers.{}.feed_forward.expand",
-        "layers.{}.mlp.down_proj": "decoder.layers.{}.feed_forward.contract",
-        "norm": "decoder.norm",
-        "lm_head": "output",
-    }
-    not_ours = r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq$"  # older files keep frequencies
+    layout = layouts.LLAMA
 
     def __init__(self, config: LlamaConfig) -> None:
         d_k = config.d_k or config.d_model // config.heads(0)
@@ -225,38 +137,3 @@ class Llama(LanguageModel):
             config,
             RotaryPositions(d_k, base=config.rotary_base, scaling=config.rotary_scaling),
         )
-
-
-def _to_rope(scaling: RotaryScaling | None) -> dict[str, Any]:
-    if scaling is None:
-        return {"rope_type": "default"}
-    if scaling.original_len is None:
-        return {"rope_type": "linear", "factor": scaling.factor}
-    return {
-        "rope_type": "llama3",
-        "factor": scaling.factor,
-        ORIGINAL_LEN: scaling.original_len,
-        "low_freq_factor": scaling.low,
-        "high_freq_factor": scaling.high,
-    }
-
-
-def _from_rope(rope: Mapping[str, Any], max_len: int) -> RotaryScaling | None:
-    if (share := rope.get("partial_rotary_factor", 1.0)) != 1.0:
-        raise ValueError(f"partial_rotary_factor={share} in config.json; this class reads 1.0")
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind == "default":
-        return None
-    if kind not in ("linear", "llama3"):
-        raise ValueError(
-            f"rope_type={kind!r} in config.json; this class reads 'default', 'linear' and 'llama3'"
-        )
-    factor = read_number(rope, "factor", float)
-    if kind == "linear":
-        return RotaryScaling(factor)
-    return RotaryScaling(
-        factor,
-        read_number({ORIGINAL_LEN: max_len, **rope}, ORIGINAL_LEN),
-        read_number(rope, "low_freq_factor", float),
-        read_number(rope, "high_freq_factor", float),
-    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -10,16 +10,9 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_kind
 from glassbox.config import Norm, PositionKind
+from glassbox.layout import Layout
+from glassbox.models.layouts import encoder_decoders as layouts
 from glassbox.positional import RelativePositionBias
-from glassbox.pretrained import (
-    check_entries,
-    check_representable,
-    our_activation,
-    read_entry,
-    read_number,
-    reference_activation,
-    unite,
-)
 from glassbox.transformer import Transformer, TransformerConfig
 
 #: Published sizes: of the paper's models, and of the gated ones that followed.
@@ -38,12 +31,6 @@ GATED: dict[str, Any] = {
     "tie_embeddings": False,
     "scale_output": False,
 }
-
-#: What ``config.json`` must say of a T5, where it says anything.
-REFERENCE_CONSTANTS = {"model_type": "t5", "is_encoder_decoder": True, "is_decoder": False}
-#: Fields that the reference's T5 has no entries for.
-REFERENCE_SIZES = ["norm", "norm_first", "bias", "scale", "n_kv_heads", "scale_embeddings"]
-REFERENCE_SIZES += ["target_vocab_size", "output_bias"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +56,8 @@ class T5Config(TransformerConfig):
     Raffel et al. (2020), section 2.1 and table 14. What begins a text, ``bos_id``, is its padding.
     The other fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
+
+    layout = layouts.T5
 
     d_k: int | None = 64
     norm: Norm = "rms"
@@ -119,121 +108,6 @@ class T5Config(TransformerConfig):
         super().__post_init__()
         check_kind("positions", self.positions, ("relative",))
 
-    @classmethod
-    def from_reference(cls, config: Mapping[str, Any]) -> "T5Config":
-        """Translate the entries of the reference library's ``config.json``.
-
-        Raises
-        ------
-        ValueError
-            If it describes another kind of model, or an encoder without a decoder.
-        """
-        check_entries(config, REFERENCE_CONSTANTS)
-
-        def number(name: str, kind: type[int] | type[float] = int) -> Any:
-            return read_number(config, name, kind, model="T5")
-
-        kind = str(read_entry(config, "feed_forward_proj", "T5"))
-        gated = kind.startswith("gated-")
-        # The reference means its approximation by the GELU of a gate, and the exact one elsewhere.
-        activation = "gelu_new" if kind == "gated-gelu" else kind.removeprefix("gated-")
-        tied = config.get("tie_word_embeddings") is not False
-        n_layers, n_decoder_layers = number("num_layers"), config.get("num_decoder_layers")
-        start, pad = config.get("decoder_start_token_id"), config.get("pad_token_id") or 0
-        return cls(
-            vocab_size=number("vocab_size"),
-            d_model=number("d_model"),
-            d_k=number("d_kv"),
-            d_ff=number("d_ff"),
-            n_heads=number("num_heads"),
-            n_layers=n_layers,
-            n_decoder_layers=None if n_decoder_layers == n_layers else n_decoder_layers,
-            n_buckets=number("relative_attention_num_buckets"),
-            max_distance=config.get("relative_attention_max_distance", cls.max_distance),
-            dropout=number("dropout_rate", float),
-            norm_eps=number("layer_norm_epsilon", float),
-            gated=gated,
-            activation=our_activation(activation),
-            tie_embeddings=tied,
-            scale_output=config.get("scale_decoder_outputs", tied),
-            pad_id=pad,
-            bos_id=pad if start is None else start,
-            eos_id=number("eos_token_id"),
-        )
-
-    def to_reference(self) -> dict[str, Any]:
-        """Return the entries of the reference library's ``config.json``.
-
-        Raises
-        ------
-        ValueError
-            If the reference has no such T5.
-        """
-        check_representable(self, REFERENCE_SIZES)
-        activation = reference_activation(self.activation)
-        if self.gated:
-            if activation == "gelu":
-                raise ValueError(
-                    f"activation={self.activation!r} with gated={self.gated}: by 'gated-gelu' the "
-                    "reference means 'gelu_tanh'"
-                )
-            activation = f"gated-{activation.removesuffix('_new')}"
-        return {
-            **REFERENCE_CONSTANTS,
-            "architectures": ["T5ForConditionalGeneration"],
-            "vocab_size": self.vocab_size,
-            "d_model": self.d_model,
-            "d_kv": self.d_k or self.d_model // self.heads(0),
-            "d_ff": self.d_ff,
-            "num_heads": self.n_heads,
-            "num_layers": self.n_layers,
-            "num_decoder_layers": self.decoder.n_layers,
-            "relative_attention_num_buckets": self.n_buckets,
-            "relative_attention_max_distance": self.max_distance,
-            "dropout_rate": self.dropout,
-            "layer_norm_epsilon": self.norm_eps,
-            "feed_forward_proj": activation,
-            "tie_word_embeddings": self.tie_embeddings,
-            "scale_decoder_outputs": self.scale_output,
-            "pad_token_id": self.pad_id,
-            "decoder_start_token_id": self.bos_id,
-            "eos_token_id": self.eos_id,
-        }
-
-
-#: The reference's names in a layer of either stack, after the block's number, each with ours.
-LAYER = {
-    "layer.0.layer_norm": "attention_norm",
-    "layer.0.SelfAttention.q": "self_attention.query",
-    "layer.0.SelfAttention.k": "self_attention.key",
-    "layer.0.SelfAttention.v": "self_attention.value",
-    "layer.0.SelfAttention.o": "self_attention.output",
-}
-CROSS_ATTENTION = {
-    "layer.1.layer_norm": "cross_attention_norm",
-    "layer.1.EncDecAttention.q": "cross_attention.query",
-    "layer.1.EncDecAttention.k": "cross_attention.key",
-    "layer.1.EncDecAttention.v": "cross_attention.value",
-    "layer.1.EncDecAttention.o": "cross_attention.output",
-}
-
-
-def _feed_forward(place: int) -> dict[str, str]:
-    return {
-        f"layer.{place}.layer_norm": "feed_forward_norm",
-        f"layer.{place}.DenseReluDense.wi": "feed_forward.expand",
-        f"layer.{place}.DenseReluDense.wi_0": "feed_forward.gate",
-        f"layer.{place}.DenseReluDense.wi_1": "feed_forward.expand",
-        f"layer.{place}.DenseReluDense.wo": "feed_forward.contract",
-    }
-
-
-def _stack(side: str, layer: Mapping[str, str]) -> dict[str, str]:
-    return {
-        f"{side}.block.{{}}.{theirs}": f"{side}.layers.{{}}.{ours}"
-        for theirs, ours in layer.items()
-    } | {f"{side}.final_layer_norm": f"{side}.norm"}
-
 
 class T5(Transformer):
     """A T5: an encoder–decoder whose positions are a number for each distance.
@@ -255,16 +129,7 @@ class T5(Transformer):
 
     config: T5Config
     config_class = T5Config
-    reference_names: ClassVar[Mapping[str, str]] = {
-        "shared": "source_embedding",
-        "encoder.block.0.layer.0.SelfAttention.relative_attention_bias": "source_positions.table",
-        "decoder.block.0.layer.0.SelfAttention.relative_attention_bias": "target_positions.table",
-        **_stack("encoder", LAYER | _feed_forward(1)),
-        **_stack("decoder", LAYER | CROSS_ATTENTION | _feed_forward(2)),
-        "lm_head": "output",
-    }
-    # A table that the first published files have, and nothing ever read.
-    not_ours = r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\."
+    layout = layouts.T5
 
     def __init__(self, config: T5Config | None = None) -> None:
         config = T5Config() if config is None else config
@@ -272,7 +137,7 @@ class T5(Transformer):
         heads, buckets, far = config.heads(0), config.n_buckets, config.max_distance
         self.source_positions = RelativePositionBias(heads, buckets, far, bidirectional=True)
         self.target_positions = RelativePositionBias(heads, buckets, far, bidirectional=False)
-        self._begin()
+        self._init_weights()
 
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
@@ -286,8 +151,8 @@ class T5(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> T5Config:
         """Return the configuration of a published T5.
 
-        Whether the projection to the vocabulary is the embedding, the parameters tell: the
-        reference library's files say that it is, whether it is or not.
+        The parameters tell whether the projection to the vocabulary is the embedding: files of the
+        reference library always say that it is.
 
         Parameters
         ----------
@@ -307,46 +172,11 @@ class T5(Transformer):
             config = replace(config, tie_embeddings=same)
         return config
 
-    def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Give the reference's parameters our names; the embedding may have three there.
+    def reference_layout(self) -> Layout:
+        """Return the layout for feed-forward networks with or without a gate."""
+        return layouts.GATED_T5 if self.config.gated else layouts.T5
 
-        Parameters
-        ----------
-        weights : mapping of str to Tensor
-            By the reference's names.
-
-        Returns
-        -------
-        dict of str to Tensor
-            By our names.
-
-        Raises
-        ------
-        ValueError
-            If a T5 has no parameter of some name, or the stacks' embeddings differ.
-        """
-        names = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-        return super().from_reference(unite(weights, *names))
-
-    def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Give our parameters the reference's names; the inverse of :meth:`from_reference`.
-
-        Parameters
-        ----------
-        weights : mapping of str to Tensor
-            By our names.
-
-        Returns
-        -------
-        dict of str to Tensor
-            By the reference's names.
-        """
-        theirs = super().to_reference(weights)
-        if self.config.gated:
-            return theirs
-        return {name.replace(".wi_1.", ".wi."): x for name, x in theirs.items()}
-
-    def _begin(self) -> None:
+    def _init_weights(self) -> None:
         """Draw all parameters as before training, so that unscaled scores are of size 1."""
         wide = self.config.d_model**-0.5
         nn.init.normal_(self.source_embedding.weight)

@@ -1,0 +1,496 @@
+"""Layouts: tables of how another library writes a model's sizes and names its parameters.
+
+The same table reads and writes, so that one undoes the other.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
+
+import torch
+from torch import Tensor
+
+from glassbox.config import Activation
+
+Entries = Mapping[str, Any]
+Translation = Callable[[Any, Entries], Any]
+Config = TypeVar("Config", bound="HasLayout")
+
+#: The reference library's words for activations, each with ours; of two, the first is written.
+REFERENCE_ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+#: What PyTorch puts before the names of a model that it wraps, and how it is wrapped.
+WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}
+#: Endings of names in the first published files, each with today's.
+OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}
+
+
+def read_activation(name: str) -> Activation:
+    """Return our word for an activation whose ``name`` is the reference library's.
+
+    Raises
+    ------
+    ValueError
+        If this package does not have it.
+    """
+    if name not in REFERENCE_ACTIVATIONS:
+        known = sorted(REFERENCE_ACTIVATIONS)
+        raise ValueError(
+            f"activation {name!r} in config.json is not known; expected one of {known}"
+        )
+    return REFERENCE_ACTIVATIONS[name]
+
+
+def write_activation(name: Activation) -> str:
+    """Return the reference library's word for an activation whose ``name`` is ours."""
+    return next(theirs for theirs, ours in REFERENCE_ACTIVATIONS.items() if ours == name)
+
+
+def check_entry(entries: Entries, name: str) -> None:
+    """Refuse the ``entries`` of a ``config.json`` without one of this ``name``.
+
+    Raises
+    ------
+    ValueError
+        Naming the entry.
+    """
+    if name not in entries:
+        raise ValueError(f"config.json has no {name!r}, which this class needs")
+
+
+def read_number(entries: Entries, name: str, kind: type[int] | type[float] = int) -> Any:
+    """Return a number that ``config.json`` gives.
+
+    Parameters
+    ----------
+    entries : mapping
+        Of ``config.json``.
+    name : str
+        The entry's.
+    kind : {int, float}, optional
+        What it must be; a whole number is a float too.
+
+    Raises
+    ------
+    ValueError
+        If there is no such entry, or it is not a number of this kind.
+    """
+    check_entry(entries, name)
+    value = entries[name]
+    kinds = (int,) if kind is int else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise ValueError(f"{name}={value!r} in config.json; expected a number, {kind.__name__}")
+    return kind(value)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where ``config.json`` keeps one field of a configuration, and in which form.
+
+    Parameters
+    ----------
+    name : str or tuple of str
+        The entry's name, or several names of entries that must agree.
+    read, write : callable, optional
+        Translate an entry to a field's value, and back. The second argument is ``config.json``:
+        for ``write`` as far as it is written, in the order of the layout.
+    number : {int, float}, optional
+        What kind of number the entry must be; None is allowed where the entry is not required.
+    required : bool
+        Whether ``config.json`` must have the entry, the first of several.
+    default : optional
+        The entry that a missing one stands for; without it the field has its own default.
+    """
+
+    name: str | tuple[str, ...]
+    read: Translation | None = None
+    write: Translation | None = None
+    number: type[int] | type[float] | None = None
+    required: bool = False
+    default: Any = ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The entry's names, one or several."""
+        return (self.name,) if isinstance(self.name, str) else self.name
+
+    def find(self, entries: Entries) -> Any:
+        """Return the field's value, read from the ``entries``; ``...`` if there is none.
+
+        Raises
+        ------
+        ValueError
+            If a required entry is missing, one is not a number, or two differ.
+        """
+        if self.required:
+            check_entry(entries, self.names[0])
+        said = {name: entries.get(name, self.default) for name in self.names}
+        said = {name: value for name, value in said.items() if value is not ...}
+        if not said:
+            return ...
+        if self.number is not None and (self.required or None not in said.values()):
+            said = {name: read_number(said, name, self.number) for name in said}
+        (first, value), *others = said.items()
+        for name, other in others:
+            if other != value:
+                raise ValueError(
+                    f"{first}={value!r} and {name}={other!r} in config.json; this class has one "
+                    "value for both"
+                )
+        return value if self.read is None else self.read(value, entries)
+
+
+def number(
+    *names: str, kind: type[int] | type[float] = int, write: Translation | None = None
+) -> Entry:
+    """Return a required entry that is a number of this ``kind``.
+
+    Its ``names``, and ``write``, are as for :class:`Entry`.
+    """
+    return Entry(names, write=write, number=kind, required=True)
+
+
+def unless_equal(name: str, other: str, *, required: bool = False) -> Entry:
+    """Return the entry ``name`` of a field that is None where it equals the entry ``other``.
+
+    ``required`` is as for :class:`Entry`.
+    """
+    return Entry(
+        name,
+        read=lambda value, entries: None if value == entries[other] else value,
+        write=lambda value, written: written[other] if value is None else value,
+        number=int,
+        required=required,
+    )
+
+
+def activation(name: str, read: Callable[[Any], str] = str) -> Entry:
+    """Return the required entry ``name``, an activation; ``read`` takes its word out of it."""
+    return Entry(
+        name,
+        read=lambda value, _: read_activation(read(value)),
+        write=lambda value, _: write_activation(value),
+        required=True,
+    )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The form of one kind of model's files: ``config.json``, and the parameters.
+
+    Parameters
+    ----------
+    constants : mapping
+        Entries of ``config.json`` that must have these values where they are there.
+    entries : mapping of str to Entry
+        Each field of the configuration, with its entry.
+    written : mapping
+        Entries that are written but not read: values, or functions of the configuration.
+    architectures : tuple of str
+        The reference's classes that have this layout; the first is written.
+    lost : tuple of str
+        Fields that are not saved. Others without an entry must have their default values.
+    own : bool
+        Whether the layout is this package's own: entries that are not in the table are refused,
+        and layers may differ in their number of heads.
+    names : mapping of str to str or tuple of str
+        The reference's names of modules or parameters, each with ours. ``{}`` stands for what
+        both have there, such as a layer's number; a tuple for several of ours whose rows are
+        stacked. A parameter may be read under several names. No names at all mean ours.
+    repeated : bool
+        Whether a parameter with several names is written under each, not under the first alone.
+    prefix : str
+        What some of the reference's models put before these names.
+    outside : tuple of str
+        Beginnings of the names that never have the prefix.
+    transposed : tuple of str
+        Endings of the names of matrices that are kept as (inputs, outputs).
+    rows : tuple of str
+        Names of vectors that are kept as a matrix of one row.
+    ignored : str
+        Regular expression of the reference's parameters that this package's model does without.
+    """
+
+    constants: Entries = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    written: Entries = field(default_factory=dict)
+    architectures: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    own: bool = False
+    names: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    repeated: bool = False
+    prefix: str = ""
+    outside: tuple[str, ...] = ()
+    transposed: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    ignored: str = r"(?!)"  # matches nothing
+
+    def read_config(self, entries: Entries) -> dict[str, Any]:
+        """Return the fields that the ``entries`` of a ``config.json`` give.
+
+        Raises
+        ------
+        ValueError
+            If they describe another kind of model, one that differs in more than its sizes, or an
+            entry is missing or of another type.
+        """
+        for name, value in self.constants.items():
+            if (given := entries.get(name, value)) != value:
+                raise ValueError(f"{name}={given!r} in config.json; this class reads {value!r}")
+        unknown = entries.keys() - self.entries.keys() - self.constants.keys() - {"dtype"}
+        if self.own and unknown:
+            raise ValueError(f"{sorted(unknown)} in config.json: this class has no such fields")
+        found = {name: entry.find(entries) for name, entry in self.entries.items()}
+        return {name: value for name, value in found.items() if value is not ...}
+
+    def write_config(self, config: Any) -> dict[str, Any]:
+        """Return the entries of ``config.json`` for a ``config``.
+
+        Raises
+        ------
+        ValueError
+            If the reference has no model with these sizes.
+        """
+        for name in (x.name for x in fields(config) if x.name not in (*self.entries, *self.lost)):
+            if (given := getattr(config, name)) != (expected := getattr(type(config), name)):
+                raise ValueError(
+                    f"{name}={given!r}: the reference library's model of this kind has "
+                    f"{name}={expected!r}"
+                )
+        if isinstance(config.n_heads, tuple) and not self.own:
+            raise ValueError(
+                f"n_heads={config.n_heads}: the reference has one number for all layers"
+            )
+        written = dict(self.constants)
+        for name, entry in self.entries.items():
+            value = getattr(config, name)
+            value = value if entry.write is None else entry.write(value, written)
+            written |= dict.fromkeys(entry.names, value)
+        for name, value in self.written.items():
+            written[name] = value(config) if callable(value) else value
+        return written | ({"architectures": [self.architectures[0]]} if self.architectures else {})
+
+    def table(self, ours: Iterable[str]) -> dict[str, list[str]]:
+        """Return the reference's names of parameters, each with ours.
+
+        Parameters
+        ----------
+        ours : iterable of str
+            Our names of a model's parameters.
+
+        Returns
+        -------
+        dict of str to list of str
+            The reference's names, each with those of ours that are stacked there, mostly one.
+        """
+        ours, found = [*ours], dict[str, list[str]]()
+        for theirs, parts in self.names.items():
+            for part in (parts,) if isinstance(parts, str) else parts:
+                pattern = re.escape(part).replace(r"\{\}", r"([^.]+)") + r"(\.weight|\.bias)?"
+                for name, match in ((name, re.fullmatch(pattern, name)) for name in ours):
+                    if match:
+                        *numbers, kind = match.groups()
+                        full = theirs.format(*numbers) + (kind or "")
+                        full = full if full.startswith(self.outside) else self.prefix + full
+                        found.setdefault(full, []).append(name)
+        return found
+
+    def read_weights(
+        self, weights: Mapping[str, Tensor], shapes: Mapping[str, torch.Size]
+    ) -> dict[str, Tensor]:
+        """Return a model's parameters by our names.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By the reference's names, with or without the prefix.
+        shapes : mapping of str to torch.Size
+            Of all the model's parameters, by our names.
+
+        Returns
+        -------
+        dict of str to Tensor
+            Without those that are ignored.
+
+        Raises
+        ------
+        ValueError
+            If the model has no parameter of some name, two names of one parameter stand for
+            different numbers, or a matrix is the other way round.
+        TypeError
+            If one is not a tensor.
+        """
+        check_weights(weights)
+        if not self.names:
+            return dict(weights)
+        table = {name.removeprefix(self.prefix): x for name, x in self.table(shapes).items()}
+        read = []
+        for name, x in weights.items():
+            inside = name.removeprefix(self.prefix)
+            for old, today in OLD_ENDINGS.items():
+                inside = re.sub(old, today, inside)
+            if inside in table:
+                ours = table[inside]
+                x = self._unpack(name, x, [shapes[part] for part in ours])
+                stacked = torch.atleast_1d(x).tensor_split(len(ours)) if len(ours) > 1 else [x]
+                read += [(name, part, rows) for part, rows in zip(ours, stacked, strict=True)]
+            elif not re.match(self.ignored, inside):
+                raise ValueError(_unknown(name, inside, shapes))
+        return merge(read)
+
+    def write_weights(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return a model's parameters by the reference's names; undo :meth:`read_weights`.
+
+        Parameters
+        ----------
+        weights : mapping of str to Tensor
+            By our names.
+
+        Returns
+        -------
+        dict of str to Tensor
+            By the reference's names.
+        """
+        if not self.names:
+            return dict(weights)
+        written, done = {}, set[str]()
+        for name, ours in self.table(weights).items():
+            if self.repeated or not done & {*ours}:
+                x = torch.cat([weights[part] for part in ours]) if ours[1:] else weights[ours[0]]
+                x = x.movedim(0, -1) if name.endswith(self.transposed) else x
+                written[name] = x[None] if name.endswith(self.rows) else x
+                done |= {*ours}
+        return written
+
+    def _unpack(self, name: str, x: Tensor, shapes: list[torch.Size]) -> Tensor:
+        """Return a tensor the way round that ours are, whose ``shapes`` are stacked in it."""
+        if name.endswith(self.rows):
+            return x.flatten()
+        if not name.endswith(self.transposed):
+            return x
+        expected = (shapes[0][1], sum(outputs for outputs, _ in shapes))
+        if x.shape != expected:
+            hint = (
+                ". It is (outputs, inputs), as in nn.Linear: transpose the matrices whose names "
+                f"end with {' or '.join(self.transposed)}, the square ones too: weight.T"
+            )
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}; expected {expected}, (inputs, outputs)"
+                + (hint if x.shape == expected[::-1] else "")
+            )
+        return x.movedim(0, -1)
+
+
+class HasLayout:
+    """A configuration that another library's ``config.json`` can be read into, and written from.
+
+    Attributes
+    ----------
+    layout : Layout
+        The table of its entries.
+    """
+
+    layout: ClassVar[Layout] = Layout()
+
+    def __new__(cls, *_sizes: Any, **named: Any) -> Any:
+        """Refuse sizes under the reference library's names, naming ours."""
+        for ours, entry in cls.layout.entries.items():
+            for theirs in {*entry.names} & named.keys() - cls.layout.entries.keys():
+                raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
+        return super().__new__(cls)
+
+    @classmethod
+    def from_reference(cls: type[Config], config: Entries) -> Config:
+        """Read the entries of the reference library's ``config.json``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`Layout.read_config`, or if the sizes do not fit each other.
+        TypeError
+            If a size is of another type, as in the configuration itself.
+        """
+        return cls(**cls.layout.read_config(config))
+
+    def to_reference(self) -> dict[str, Any]:
+        """Return the entries of the reference library's ``config.json``.
+
+        Raises
+        ------
+        ValueError
+            If the reference has no such model.
+        """
+        return self.layout.write_config(self)
+
+
+def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
+    """Collect tensors of which several may be the same parameter.
+
+    Parameters
+    ----------
+    named : iterable of (str, str, Tensor)
+        The name in a file, the parameter's name, and the tensor.
+
+    Returns
+    -------
+    dict of str to Tensor
+        By the parameters' names.
+
+    Raises
+    ------
+    ValueError
+        If two tensors for the same parameter differ.
+    """
+    found: dict[str, tuple[str, Tensor]] = {}
+    for name, parameter, x in named:
+        first, other = found.setdefault(parameter, (name, x))
+        if not torch.equal(other, x):
+            raise ValueError(
+                f"{first} and {name} differ, but this model has one parameter for both: the "
+                "weights come from a model whose embeddings are not tied"
+            )
+    return {parameter: x for parameter, (_, x) in found.items()}
+
+
+def check_weights(weights: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are not tensors, or have the names of a wrapped model.
+
+    Raises
+    ------
+    TypeError
+        If one is not a tensor.
+    ValueError
+        If PyTorch put a prefix before the names, naming it.
+    """
+    for name, x in weights.items():
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"{name} is of type {type(x).__name__}; expected a tensor: convert arrays with "
+                "{name: torch.as_tensor(x) for name, x in weights.items()}"
+            )
+        for prefix, wrapper in WRAPPERS.items():
+            if name.startswith(prefix):
+                raise ValueError(
+                    f"{name!r} begins with {prefix!r}, which {wrapper} adds: remove it with "
+                    f"{{name.removeprefix({prefix!r}): x for name, x in weights.items()}}"
+                )
+
+
+def _unknown(name: str, inside: str, ours: Iterable[str]) -> str:
+    """Return what to say about a name that is not the reference's of any of our parameters."""
+    if name in ours:
+        return (
+            f"{name!r} is this package's own name, not the reference library's: give these "
+            "weights to load_weights as they are, or to from_weights(config, weights)"
+        )
+    return (
+        f"there is no weight called {inside!r} in a model of this kind with these sizes: are these "
+        "another model's weights?"
+    )

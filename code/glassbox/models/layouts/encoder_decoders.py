@@ -1,0 +1,200 @@
+"""The layouts of T5's and Marian's files (chapter 8)."""
+
+from dataclasses import replace
+from typing import Any
+
+from glassbox.layout import (
+    Entries,
+    Entry,
+    Layout,
+    activation,
+    number,
+    unless_equal,
+)
+
+
+def _without_gate(kind: Any) -> str:
+    """Return the activation's name; ``gated-gelu`` means the approximate GELU."""
+    return "gelu_new" if kind == "gated-gelu" else str(kind).removeprefix("gated-")
+
+
+def _is_gated(kind: Any, _: Entries) -> bool:
+    return str(kind).startswith("gated-")
+
+
+def _write_gate(gated: bool, written: Entries) -> str:
+    kind: str = written["feed_forward_proj"]
+    if gated and kind == "gelu":
+        raise ValueError(
+            "activation='gelu' with gated=True: by 'gated-gelu' the reference means 'gelu_tanh'"
+        )
+    return f"gated-{kind.removesuffix('_new')}" if gated else kind
+
+
+def _write_width(d_k: int | None, written: Entries) -> int:
+    return d_k or written["d_model"] // written["num_heads"]
+
+
+def _is_tied(tied: bool | None, _: Entries) -> bool:
+    return tied is not False
+
+
+def _read_scale(scaled: bool | None, entries: Entries) -> bool:
+    return entries.get("tie_word_embeddings") is not False if scaled is None else scaled
+
+
+def _read_pad(pad_id: int | None, _: Entries) -> int:
+    return pad_id or 0
+
+
+def _read_start(bos_id: int | None, entries: Entries) -> int:
+    return entries.get("pad_token_id") or 0 if bos_id is None else bos_id
+
+
+def _read_target(size: int | None, entries: Entries) -> int | None:
+    shared = entries.get("share_encoder_decoder_embeddings", True)
+    return None if shared else size or entries["vocab_size"]
+
+
+def _write_target(size: int | None, written: Entries) -> int:
+    return written["vocab_size"] if size is None else size
+
+
+T5_NAMES = {
+    "shared": "source_embedding",
+    "encoder.embed_tokens": "source_embedding",
+    "decoder.embed_tokens": "source_embedding",
+    "encoder.block.0.layer.0.SelfAttention.relative_attention_bias": "source_positions.table",
+    "decoder.block.0.layer.0.SelfAttention.relative_attention_bias": "target_positions.table",
+    "{}.block.{}.layer.0.layer_norm": "{}.layers.{}.attention_norm",
+    "{}.block.{}.layer.0.SelfAttention.q": "{}.layers.{}.self_attention.query",
+    "{}.block.{}.layer.0.SelfAttention.k": "{}.layers.{}.self_attention.key",
+    "{}.block.{}.layer.0.SelfAttention.v": "{}.layers.{}.self_attention.value",
+    "{}.block.{}.layer.0.SelfAttention.o": "{}.layers.{}.self_attention.output",
+    "{}.block.{}.layer.1.layer_norm": "{}.layers.{}.cross_attention_norm",
+    "{}.block.{}.layer.1.EncDecAttention.q": "{}.layers.{}.cross_attention.query",
+    "{}.block.{}.layer.1.EncDecAttention.k": "{}.layers.{}.cross_attention.key",
+    "{}.block.{}.layer.1.EncDecAttention.v": "{}.layers.{}.cross_attention.value",
+    "{}.block.{}.layer.1.EncDecAttention.o": "{}.layers.{}.cross_attention.output",
+    "encoder.block.{}.layer.1.layer_norm": "encoder.layers.{}.feed_forward_norm",
+    "encoder.block.{}.layer.1.DenseReluDense.wo": "encoder.layers.{}.feed_forward.contract",
+    "decoder.block.{}.layer.2.layer_norm": "decoder.layers.{}.feed_forward_norm",
+    "decoder.block.{}.layer.2.DenseReluDense.wo": "decoder.layers.{}.feed_forward.contract",
+    "{}.final_layer_norm": "{}.norm",
+    "lm_head": "output",
+}
+T5_WITHOUT_GATE = {
+    "encoder.block.{}.layer.1.DenseReluDense.wi": "encoder.layers.{}.feed_forward.expand",
+    "decoder.block.{}.layer.2.DenseReluDense.wi": "decoder.layers.{}.feed_forward.expand",
+}
+T5_WITH_GATE = {
+    "encoder.block.{}.layer.1.DenseReluDense.wi_0": "encoder.layers.{}.feed_forward.gate",
+    "encoder.block.{}.layer.1.DenseReluDense.wi_1": "encoder.layers.{}.feed_forward.expand",
+    "decoder.block.{}.layer.2.DenseReluDense.wi_0": "decoder.layers.{}.feed_forward.gate",
+    "decoder.block.{}.layer.2.DenseReluDense.wi_1": "decoder.layers.{}.feed_forward.expand",
+}
+
+T5 = Layout(
+    constants={"model_type": "t5", "is_encoder_decoder": True, "is_decoder": False},
+    entries={
+        "vocab_size": number("vocab_size"),
+        "d_model": number("d_model"),
+        "n_heads": number("num_heads"),
+        "d_k": number("d_kv", write=_write_width),
+        "d_ff": number("d_ff"),
+        "n_layers": number("num_layers"),
+        "n_decoder_layers": unless_equal("num_decoder_layers", "num_layers"),
+        "n_buckets": number("relative_attention_num_buckets"),
+        "max_distance": Entry("relative_attention_max_distance", number=int),
+        "dropout": number("dropout_rate", kind=float),
+        "norm_eps": number("layer_norm_epsilon", kind=float),
+        "activation": activation("feed_forward_proj", _without_gate),
+        "gated": Entry("feed_forward_proj", _is_gated, _write_gate),
+        "tie_embeddings": Entry("tie_word_embeddings", _is_tied),
+        "scale_output": Entry("scale_decoder_outputs", _read_scale, default=None),
+        "pad_id": Entry("pad_token_id", _read_pad),
+        "bos_id": Entry("decoder_start_token_id", _read_start, default=None),
+        "eos_id": number("eos_token_id"),
+    },
+    architectures=("T5ForConditionalGeneration",),
+    lost=("max_len",),
+    names=T5_NAMES | T5_WITHOUT_GATE,
+    # A table that the first published files have, and nothing ever read.
+    ignored=r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.",
+)
+GATED_T5 = replace(T5, names=T5_NAMES | T5_WITH_GATE)
+
+
+MARIAN_NAMES = {
+    "{}.layers.{}.self_attn.q_proj": "{}.layers.{}.self_attention.query",
+    "{}.layers.{}.self_attn.k_proj": "{}.layers.{}.self_attention.key",
+    "{}.layers.{}.self_attn.v_proj": "{}.layers.{}.self_attention.value",
+    "{}.layers.{}.self_attn.out_proj": "{}.layers.{}.self_attention.output",
+    "{}.layers.{}.self_attn_layer_norm": "{}.layers.{}.attention_norm",
+    "{}.layers.{}.encoder_attn.q_proj": "{}.layers.{}.cross_attention.query",
+    "{}.layers.{}.encoder_attn.k_proj": "{}.layers.{}.cross_attention.key",
+    "{}.layers.{}.encoder_attn.v_proj": "{}.layers.{}.cross_attention.value",
+    "{}.layers.{}.encoder_attn.out_proj": "{}.layers.{}.cross_attention.output",
+    "{}.layers.{}.encoder_attn_layer_norm": "{}.layers.{}.cross_attention_norm",
+    "{}.layers.{}.fc1": "{}.layers.{}.feed_forward.expand",
+    "{}.layers.{}.fc2": "{}.layers.{}.feed_forward.contract",
+    "{}.layers.{}.final_layer_norm": "{}.layers.{}.feed_forward_norm",
+    "lm_head.weight": "output.weight",
+    "final_logits_bias": "output.bias",
+}
+
+#: With one embedding for both languages and the projection.
+MARIAN = Layout(
+    constants={
+        "model_type": "marian",
+        "is_encoder_decoder": True,
+        "normalize_before": False,
+        "normalize_embedding": False,
+        "add_final_layer_norm": False,
+        "static_position_embeddings": True,
+    },
+    entries={
+        "d_model": number("d_model"),
+        "n_heads": number("encoder_attention_heads", "decoder_attention_heads"),
+        "n_layers": number("encoder_layers"),
+        "n_decoder_layers": unless_equal("decoder_layers", "encoder_layers", required=True),
+        "d_ff": number("encoder_ffn_dim", "decoder_ffn_dim"),
+        "dropout": number("dropout", kind=float),
+        "activation": activation("activation_function"),
+        "vocab_size": number("vocab_size"),
+        "target_vocab_size": Entry("decoder_vocab_size", _read_target, _write_target, default=None),
+        "max_len": number("max_position_embeddings"),
+        "tie_embeddings": Entry("tie_word_embeddings"),
+        "scale_embeddings": Entry("scale_embedding", default=False),
+        "pad_id": number("pad_token_id"),
+        "bos_id": number("decoder_start_token_id"),
+        "eos_id": number("eos_token_id"),
+    },
+    written={
+        "share_encoder_decoder_embeddings": lambda config: config.target_vocab_size is None,
+        "forced_eos_token_id": lambda config: config.eos_id,
+    },
+    architectures=("MarianMTModel",),
+    names={
+        "shared": "source_embedding",
+        "encoder.embed_tokens": "source_embedding",
+        "decoder.embed_tokens": "source_embedding",
+        **MARIAN_NAMES,
+    },
+    prefix="model.",
+    outside=("lm_head.", "final_logits_bias"),
+    rows=("final_logits_bias",),
+    ignored=r"(encoder|decoder)\.embed_positions\.",
+)
+#: With a projection of its own: the reference then ties nothing, and has the embedding thrice.
+MARIAN_WITH_PROJECTION = replace(MARIAN, repeated=True)
+#: With an embedding for each language.
+MARIAN_WITH_TWO_TABLES = replace(
+    MARIAN,
+    names={
+        "encoder.embed_tokens": "source_embedding",
+        "decoder.embed_tokens": "target_embedding",
+        **MARIAN_NAMES,
+    },
+    ignored=rf"shared\.|{MARIAN.ignored}",
+)
