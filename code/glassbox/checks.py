@@ -1,6 +1,8 @@
 """What the functions of this package refuse, and in which words."""
 
+from importlib import import_module
 from numbers import Integral
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -449,3 +451,47 @@ def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None
             f"the new {what} have shape {tuple(new.shape)}, those in the cache continue with "
             f"{expected}: a cache belongs to one model and one batch"
         )
+
+
+def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
+    """Refuse a number that is not whole or is too small; ``hint`` ends the message.
+
+    Raises
+    ------
+    ValueError
+        If it is, naming it and the least that it may be.
+    """
+    if not isinstance(given, int) or isinstance(given, bool) or given < least:
+        raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}{hint}")
+
+
+def need(module: str, purpose: str) -> ModuleType:
+    """Import a library that training, data or evaluation need and ``import glassbox`` does not.
+
+    Parameters
+    ----------
+    module : str
+        Its name.
+    purpose : str
+        What it is needed for, as the message says it.
+
+    Returns
+    -------
+    ModuleType
+        The library.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed, saying how to install it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise ModuleNotFoundError(
+            f"{purpose} needs {module}, which is not installed: pip install {module}, or with "
+            "all that training and evaluation use: pip install 'glassbox[train]'",
+            name=module,
+        ) from error

@@ -7,8 +7,7 @@ from zipfile import ZipFile
 
 from glassbox.data.components import deal
 from glassbox.data.reading import check_split, decoded, find_lines, malformed
-from glassbox.data.store import find
-from glassbox.data.table import FILES
+from glassbox.data.store import FILES, find
 from glassbox.data.text import plain_spaces
 
 SIZE = 2_000  # pairs to validate with, and as many to test with
