@@ -17,7 +17,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from glassbox.models import find_weights
 from glassbox.tokenization import BPE, SentencePieceBPE, WordPiece
-from glassbox.tokenization.sentencepiece_model import fields
+from glassbox.tokenization.formats.sentencepiece import fields
 
 Find = Callable[[str], Path]
 

@@ -219,7 +219,7 @@ VOCABULARIES = {
     "a byte that is missing": (
         lambda: BPE(numbered("a", "b"), [], special_tokens=()),
         ValueError,
-        ["lacks 254 of the 256 bytes", "'!'", "byte 33"],
+        ["lacks 254 of the 256 byte tokens", "'!'", "byte 33"],
     ),
     "a merge of an unknown token": (
         lambda: bpe(merges=[("a", "bc")]),
@@ -264,7 +264,7 @@ VOCABULARIES = {
     "a space at no known place": (
         lambda: llama(prepend="sometimes"),
         ValueError,
-        ["prepend='sometimes'", "'always', 'missing', 'first', 'never'"],
+        ["prepend='sometimes'", "'always', 'first', 'missing', 'never'"],
     ),
     "a start that is not there": (
         lambda: llama(start="<bos>"),

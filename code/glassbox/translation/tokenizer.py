@@ -14,7 +14,7 @@ from glassbox.data import plain_spaces
 from glassbox.files import replacing
 from glassbox.tokenization import BPE
 from glassbox.tokenization.checks import check_text
-from glassbox.tokenization.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"

@@ -1,11 +1,9 @@
-"""The file of the library ``sentencepiece``: pieces and scores, in protocol buffers (chapter 2)."""
+"""The file of the library ``sentencepiece``: pieces and scores, in protocol buffers."""
 
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
-
-TOKENIZER_MODEL = "tokenizer.model"
 
 # The numbers of sentencepiece_model.proto: the kinds of a model and of a piece.
 _MODELS = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
