@@ -5,6 +5,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassbox.checks import check_at_least, need
+from glassbox.cli.device import find_device
+from glassbox.cli.translate import check_folder, write_page
+
 if TYPE_CHECKING:
     from glassbox.evaluation.corpora import ParallelTest
     from glassbox.models.character_model import CharacterModel
@@ -46,15 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If there is no such model, or no folder for the figures.
     """
-    for name in ("limit", "batch_size"):
-        if (number := getattr(arguments, name)) is not None and number < 1:
-            raise ValueError(f"--{name.replace('_', '-')} {number}: expected at least 1")
-    if arguments.json is not None and not arguments.json.parent.is_dir():
-        raise FileNotFoundError(
-            f"no folder {str(arguments.json.parent)!r} to write {arguments.json.name} in: make it"
-        )
-    from glassbox.cli.device import find_device
-    from glassbox.cli.translate import write_page
+    for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
+        if number is not None:
+            check_at_least(option, number, 1)
+    if arguments.json is not None:
+        check_folder(arguments.json)
     from glassbox.evaluation import load_model
     from glassbox.models.character_model import CharacterModel
 
@@ -139,7 +139,6 @@ def measure_direction(
         What was measured on what, and how.
     """
     from glassbox.evaluation import evaluate_translator
-    from glassbox.evaluation.checks import need
     from glassbox.evaluation.report import measure_translations
 
     measures = {"bleu": "BLEU", "chrf": "chrF"}

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from glassbox.checks import check_at_least
+from glassbox.cli.device import find_device
+from glassbox.files import replacing
+
 #: What moves the cursor, or rings the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
@@ -66,7 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     import torch
 
-    from glassbox.cli.device import find_device
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
@@ -160,12 +163,8 @@ def lines() -> Iterator[str]:
 
 def write_page(file: Path, page: str) -> None:
     """Write a ``page`` beside its ``file``, then put it in its place."""
-    beside = file.with_name(f".{file.name}.writing")
-    try:
-        beside.write_text(page, encoding="utf-8")
-        beside.replace(file)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(file.parent) as beside:
+        (beside / file.name).write_text(page, encoding="utf-8")
 
 
 def check_folder(file: Path) -> None:
@@ -182,8 +181,8 @@ def check_folder(file: Path) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse, before anything is loaded, what would not be done."""
-    if arguments.alternatives is not None and arguments.alternatives < 1:
-        raise ValueError(f"--alternatives {arguments.alternatives}: expected at least 1")
+    if arguments.alternatives is not None:
+        check_at_least("--alternatives", arguments.alternatives, 1)
     if (page := arguments.show_attention) is not None:
         if len(arguments.text) != 1:
             raise ValueError(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_at_least
+
 
 @dataclass(frozen=True)
 class Likelihood:
@@ -31,9 +33,8 @@ class Likelihood:
     n_bytes: int
 
     def __post_init__(self) -> None:
-        for name in ("n_tokens", "n_bytes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: expected at least 1")
+        check_at_least("n_tokens", self.n_tokens, 1)
+        check_at_least("n_bytes", self.n_bytes, 1)
         if not math.isfinite(self.nats):
             raise ValueError(
                 f"nats={self.nats}: the model gives what is there no probability, or no number; "
@@ -78,15 +79,3 @@ def token_losses(
     """
     logs = logits.float().log_softmax(dim=-1)
     return -logs.gather(-1, labels[..., None])[..., 0].double()
-
-
-def check_positive(name: str, number: int) -> None:
-    """Refuse a size that is less than 1.
-
-    Raises
-    ------
-    ValueError
-        If it is.
-    """
-    if number < 1:
-        raise ValueError(f"{name}={number}: expected at least 1")

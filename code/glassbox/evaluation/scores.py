@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from glassbox.evaluation.checks import check_text_corpora, need
+from glassbox.checks import need
+from glassbox.evaluation.checks import check_text_corpora
 
 
 class TranslationScores(NamedTuple):
