@@ -465,8 +465,8 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
         raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}{hint}")
 
 
-def need(module: str, purpose: str) -> ModuleType:
-    """Import a library that training, data or evaluation need and ``import glassbox`` does not.
+def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
+    """Import a library that ``import glassbox`` does not need.
 
     Parameters
     ----------
@@ -474,6 +474,8 @@ def need(module: str, purpose: str) -> ModuleType:
         Its name.
     purpose : str
         What it is needed for, as the message says it.
+    extra : str, optional
+        The extra of this package that installs it.
 
     Returns
     -------
@@ -491,7 +493,7 @@ def need(module: str, purpose: str) -> ModuleType:
         if error.name != module:
             raise
         raise ModuleNotFoundError(
-            f"{purpose} needs {module}, which is not installed: pip install {module}, or with "
-            "all that training and evaluation use: pip install 'glassbox[train]'",
+            f"{purpose} needs {module}, which is not installed: pip install {module}, or with what "
+            f"is used along with it: pip install 'glassbox[{extra}]'",
             name=module,
         ) from error

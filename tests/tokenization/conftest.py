@@ -17,7 +17,6 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from glassbox.models import find_weights
 from glassbox.tokenization import BPE, SentencePieceBPE, WordPiece
-from glassbox.tokenization.formats.sentencepiece import fields
 
 Find = Callable[[str], Path]
 
@@ -180,6 +179,7 @@ def pieces_of(reference: Reference) -> list[tuple[str, float]]:
 def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table that SentencePiece, and with it T5, normalizes with."""
     import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
 
     folder = tmp_path_factory.mktemp("sentencepiece")
     (folder / "text").write_text("a b c ab bc abc\n" * 20)
@@ -190,8 +190,9 @@ def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         minloglevel=2,
         normalization_rule_name="nmt_nfkc",
     )
-    normalizer = dict(fields((folder / "model.model").read_bytes()))[3]
-    return dict(fields(normalizer))[2]
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString((folder / "model.model").read_bytes())
+    return model.normalizer_spec.precompiled_charsmap
 
 
 @pytest.fixture(scope="session")

@@ -486,7 +486,7 @@ FILES = {
     "a unigram of sentencepiece": (
         in_folder(SentencePieceBPE, tokenizer_model=sentencepiece_model(training=[(3, 1)])),
         ValueError,
-        ["tokenizer.model", "kind Unigram", "expected BPE"],
+        ["tokenizer.model", "kind UNIGRAM", "expected BPE"],
     ),
     "a model that changes text": (
         in_folder(

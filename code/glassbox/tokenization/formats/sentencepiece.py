@@ -1,13 +1,11 @@
 """The file of the library ``sentencepiece``: pieces and scores, in protocol buffers."""
 
-import struct
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# The numbers of sentencepiece_model.proto: the kinds of a model and of a piece.
-_MODELS = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
-_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
+from glassbox.checks import need
 
 
 class Model(NamedTuple):
@@ -32,48 +30,6 @@ class Model(NamedTuple):
     special_tokens: list[str]
     unknown_token: str | None
     prepend: bool
-
-
-def fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of each field of a message in the wire format of protocol buffers.
-
-    A value is a whole number, a number as ``float``, or bytes: text, or another message.
-
-    Raises
-    ------
-    ValueError
-        If the message is cut off, or is none.
-    """
-    place, cut_off = 0, f"it ends within a field, after {len(message)} bytes"
-
-    def number() -> int:
-        nonlocal place
-        value = shift = 0
-        while True:  # seven bits a byte, the last ones first
-            byte = message[place]
-            value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
-            if byte < 128:
-                return value
-
-    try:
-        while place < len(message):
-            field, kind = divmod(number(), 8)
-            value: int | float | bytes
-            if kind == 0:
-                value = number()
-            elif kind in (1, 5):
-                value = struct.unpack_from("<d" if kind == 1 else "<f", message, place)[0]
-                place += 8 if kind == 1 else 4
-            elif kind == 2:
-                size = number()
-                value, place = message[place : place + size], place + size
-            else:
-                raise ValueError(f"a field of kind {kind} at byte {place}")
-            if place > len(message):
-                raise ValueError(cut_off)
-            yield field, value
-    except (IndexError, struct.error) as error:
-        raise ValueError(cut_off) from error
 
 
 def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -115,40 +71,51 @@ def read_model(file: Path) -> Model:
     ValueError
         If it is cut off, holds a model of another kind than BPE, or one that changes text in a way
         that this package does not implement.
+    ModuleNotFoundError
+        If ``sentencepiece`` is not installed.
     """
+    need("sentencepiece", f"reading {file.name}", "models")
+    from google.protobuf.message import DecodeError
+    from sentencepiece import sentencepiece_model_pb2
+
+    model = sentencepiece_model_pb2.ModelProto()
     try:
-        content = list(fields(file.read_bytes()))
-        entries = [dict(fields(value)) for number, value in content if number == 1]
-        parts = dict(content)
-        if not {1, 2, 3} <= parts.keys():
-            raise ValueError("it lacks the pieces, or how they were trained, or the normalizer")
-        training, normalizer = dict(fields(parts[2])), dict(fields(parts[3]))
-        pieces = [(e[1].decode(), e.get(2, 0.0), e.get(3, _NORMAL)) for e in entries]
+        model.ParseFromString(file.read_bytes())
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{file} is missing") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (DecodeError, ValueError) as error:
         raise ValueError(f"{file} is no SentencePiece model, or cut off: {error}") from error
-    if (kind := _MODELS.get(training.get(3, 1))) != "BPE":
+    if not (model.pieces and model.HasField("trainer_spec") and model.HasField("normalizer_spec")):
+        lacks = "it lacks the pieces, or how they were trained, or the normalizer"
+        raise ValueError(f"{file} is no SentencePiece model, or cut off: {lacks}")
+    training, normalizer, kinds = model.trainer_spec, model.normalizer_spec, _kinds(model)
+    if training.model_type != training.BPE:
+        kind = training.ModelType.Name(training.model_type)
         raise ValueError(f"{file} holds a model of the kind {kind}; expected BPE")
-    changes = [
-        name
-        for name, wrong in (
-            ("a character map", normalizer.get(2)),
-            ("remove_extra_whitespaces=True", normalizer.get(4, 1)),
-            ("escape_whitespaces=False", not normalizer.get(5, 1)),
-            ("treat_whitespace_as_suffix=True", training.get(24)),
-            ("user-defined pieces", any(kind == _USER_DEFINED for _, _, kind in pieces)),
-            ("unused pieces", any(kind == _UNUSED for _, _, kind in pieces)),
-        )
-        if wrong
-    ]
-    if changes:
-        raise ValueError(f"{file} has {', '.join(changes)}, which this package does not implement")
-    named = {kind: [piece for piece, _, own in pieces if own == kind] for kind in range(1, 7)}
+    changes = {
+        "a character map": normalizer.precompiled_charsmap,
+        "remove_extra_whitespaces=True": normalizer.remove_extra_whitespaces,
+        "escape_whitespaces=False": not normalizer.escape_whitespaces,
+        "treat_whitespace_as_suffix=True": training.treat_whitespace_as_suffix,
+        "user-defined pieces": kinds["USER_DEFINED"],
+        "unused pieces": kinds["UNUSED"],
+    }
+    if any(changes.values()):
+        names = ", ".join(name for name, there in changes.items() if there)
+        raise ValueError(f"{file} has {names}, which this package does not implement")
+    unknown = [*kinds["UNKNOWN"]]
     return Model(
-        [piece for piece, _, _ in pieces],
-        merges_by_score({piece: score for piece, score, kind in pieces if kind == _NORMAL}),
-        named[_UNKNOWN] + named[_CONTROL],
-        named[_UNKNOWN][0] if named[_UNKNOWN] else None,
-        bool(normalizer.get(3, 1)),
+        [piece.piece for piece in model.pieces],
+        merges_by_score(kinds["NORMAL"]),
+        [*unknown, *kinds["CONTROL"]],
+        unknown[0] if unknown else None,
+        normalizer.add_dummy_prefix,
     )
+
+
+def _kinds(model: Any) -> dict[str, dict[str, float]]:
+    """Return the pieces of each kind with their scores."""
+    kinds: dict[str, dict[str, float]] = defaultdict(dict)
+    for piece in model.pieces:
+        kinds[piece.Type.Name(piece.type)][piece.piece] = piece.score
+    return kinds
