@@ -471,7 +471,7 @@ def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
     Parameters
     ----------
     module : str
-        Its name.
+        Its name, or that of a module of it.
     purpose : str
         What it is needed for, as the message says it.
     extra : str, optional
@@ -480,20 +480,21 @@ def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
     Returns
     -------
     ModuleType
-        The library.
+        The library, or that module.
 
     Raises
     ------
     ModuleNotFoundError
         If it is not installed, saying how to install it.
     """
+    library = module.partition(".")[0]
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:
+        if error.name != library:
             raise
         raise ModuleNotFoundError(
-            f"{purpose} needs {module}, which is not installed: pip install {module}, or with what "
-            f"is used along with it: pip install 'glassbox[{extra}]'",
-            name=module,
+            f"{purpose} needs {library}, which is not installed: pip install {library}, or with "
+            f"what is used along with it: pip install 'glassbox[{extra}]'",
+            name=library,
         ) from error

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -179,7 +180,6 @@ def pieces_of(reference: Reference) -> list[tuple[str, float]]:
 def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The table that SentencePiece, and with it T5, normalizes with."""
     import sentencepiece
-    from sentencepiece import sentencepiece_model_pb2
 
     folder = tmp_path_factory.mktemp("sentencepiece")
     (folder / "text").write_text("a b c ab bc abc\n" * 20)
@@ -190,7 +190,7 @@ def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         minloglevel=2,
         normalization_rule_name="nmt_nfkc",
     )
-    model = sentencepiece_model_pb2.ModelProto()
+    model = import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
     model.ParseFromString((folder / "model.model").read_bytes())
     return model.normalizer_spec.precompiled_charsmap
 

@@ -127,7 +127,7 @@ def measure_direction(
     Parameters
     ----------
     translator : Translator
-        What translates.
+        The translator.
     test : ParallelTest
         The sentences.
     arguments : argparse.Namespace
@@ -136,7 +136,7 @@ def measure_direction(
     Returns
     -------
     dict
-        What was measured on what, and how.
+        The figures, and how they were measured.
     """
     from glassbox.evaluation import evaluate_translator
     from glassbox.evaluation.report import measure_translations
@@ -186,12 +186,12 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
     loaded : CharacterModel
         The model.
     arguments : argparse.Namespace
-        What on.
+        The corpus, its split and the batch size.
 
     Returns
     -------
     dict
-        What was measured on what, and how.
+        The figures, and how they were measured.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def figures_of(likelihood: Any) -> dict[str, float]:
 
 
 def row(first: str, *figures: str, name: int = 10, figure: int = 8) -> str:
-    """Return a line of a table: what is ``first``, ``name`` wide, and ``figures`` set right."""
+    """Return a table row: ``first``, ``name`` wide, then ``figures``, right-aligned."""
     return f"{first:{name}}" + "".join(f"{text:>{figure}}" for text in figures)
 
 

@@ -11,7 +11,7 @@ from glassbox.checks import check_at_least
 from glassbox.cli.device import find_device
 from glassbox.files import replacing
 
-#: What moves the cursor, or rings the bell.
+#: Characters that move the cursor, or ring the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
 OPTIONS = {
@@ -105,11 +105,11 @@ def answer(
     Parameters
     ----------
     translator : Translator
-        What translates.
+        The translator.
     text : str
         One sentence; a blank one is answered with a blank line, and has no page.
     arguments : argparse.Namespace
-        What is asked for.
+        The options of the command.
     options : dict
         Of :meth:`glassbox.translation.Translator.translate`.
 

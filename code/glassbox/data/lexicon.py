@@ -63,7 +63,7 @@ DETERMINERS = {
     ("our", "our"): ("notre", "notre", "nos", "notre", "notre", "nos"),
     ("this", "these"): ("ce", "cette", "ces", "cet", "cette", "ces"),
 }
-#: What *a* and *some* become behind *not*.
+#: *a* and *some* behind *not*.
 NEGATED = ("de", "de", "de", "d'", "d'", "d'")
 
 
@@ -102,6 +102,6 @@ PRONOUNS = [
     Pronoun("you", "vous", 4),
     Pronoun("they", "ils", 5),
 ]
-#: Those that can be said to be something; the others' gender nobody knows.
+#: Pronouns whose gender is known, so that an adjective can agree with them.
 SEEN = [PRONOUNS[1], PRONOUNS[2], PRONOUNS[5]]
 OBJECTS = {"him": "le", "her": "la", "them": "les"}

@@ -22,7 +22,7 @@ def pad(
     rows : sequence of sequence of int
         The ids of each text; at least one text.
     pad_id : int
-        What short rows are filled up with.
+        The id that fills short rows up.
     side : str, optional
         ``"right"`` or ``"left"``.
     device : torch.device or str, optional

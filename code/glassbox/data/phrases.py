@@ -1,6 +1,6 @@
 """A small grammar of English and French: sentence pairs to learn from, without a download."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -52,11 +52,11 @@ class Phrase(NamedTuple):
 def phrases(split: str) -> list[Phrase]:
     """Return sentence pairs that a small grammar made, English and French.
 
-    Who translates them has to learn what word-for-word substitution cannot do. Most adjectives
-    stand behind the French noun; articles, possessives and adjectives agree with it in gender and
-    number, which English does not show; verbs are conjugated; vowels elide (*l'arbre*, *je n'aime
-    pas*, *mon école*); *not* is two words around the verb, and *a* becomes *de* behind them;
-    pronouns that are objects stand before the verb; questions have another order in English only.
+    Word-for-word substitution cannot translate them. Most adjectives stand behind the French noun;
+    articles, possessives and adjectives agree with it in gender and number, which English does not
+    show; verbs are conjugated; vowels elide (*l'arbre*, *je n'aime pas*, *mon école*); *not* is two
+    words around the verb, and *a* becomes *de* behind them; pronouns that are objects stand before
+    the verb; questions have another order in English only.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ class _Draw:
 class _Part(NamedTuple):
     """A subject, an object or a description, with what the verb and adjectives agree with."""
 
-    english: list[Word]
-    french: list[Word]
+    english: Sequence[Word]
+    french: Sequence[Word]
     person: int = 2
     feminine: bool = False
     noun: Noun | None = None
@@ -176,8 +176,9 @@ def _sentence(draw: _Draw) -> tuple[Phrase, bool]:
     return _phrase(english, _elided(french)), subject.apart or rest.apart
 
 
-def _ordered(order: str, **parts: list[Word]) -> list[Word]:
+def _ordered(order: str, **parts: Sequence[Word]) -> list[Word]:
     """Put the words of the parts in order; a word of the order that is no part is itself."""
+    itself: dict[str, Sequence[Word]]
     itself = {word: [(word, "end" if word in ".?" else None)] for word in order.split()}
     return [word for part in order.split() for word in (itself | parts)[part]]
 

@@ -71,7 +71,7 @@ FILES = parse((files("glassbox.data") / "files.toml").read_text(encoding="utf-8"
 
 
 def find(name: str) -> Path:
-    """Return where a data file lies on this machine; download it if it is not there yet.
+    """Return the path of a data file on this machine; download it if it is not there yet.
 
     It is looked for in the folder that the environment variable ``GLASSBOX_DATA`` names, if there
     is one, then in :func:`cache_folder`, and else downloaded into the latter. Its digest is
@@ -120,7 +120,7 @@ def find(name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Return where downloaded files are kept: ``glassbox`` in the user's cache.
+    """Return the folder of downloaded files: ``glassbox`` in the user's cache.
 
     That is ``$XDG_CACHE_HOME`` where the variable is set, and ``~/.cache`` where it is not.
 

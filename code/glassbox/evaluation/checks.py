@@ -1,4 +1,4 @@
-"""What evaluation refuses, and in which words."""
+"""Checks of translations and their references."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

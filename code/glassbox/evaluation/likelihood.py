@@ -1,4 +1,4 @@
-"""How probable a model finds text: loss per token, perplexity, bits per byte."""
+"""The likelihood of text: loss per token, perplexity, bits per byte."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from glassbox.checks import check_at_least
 
 @dataclass(frozen=True)
 class Likelihood:
-    r"""How probable a text is to a model, and how long it is.
+    r"""The likelihood that a model gives to a text, and the length of the text.
 
     Parameters
     ----------

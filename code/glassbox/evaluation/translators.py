@@ -1,4 +1,4 @@
-"""How probable a translator finds what people wrote."""
+"""The likelihood that a translator gives to reference translations."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def evaluate_translator(
     *,
     batch_size: int = 64,
 ) -> Likelihood:
-    """Measure how probable a translator finds what people wrote, given the source.
+    """Measure the likelihood of reference translations, given their sources.
 
     Each token of a target is predicted from those before it, as they are and not as the model
     would have written them (teacher forcing). The token that ends a target is one of them: where a

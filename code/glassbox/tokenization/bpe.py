@@ -30,7 +30,7 @@ class BPE(Tokenizer):
     special_tokens : sequence of str, optional
         Tokens of the vocabulary that are found in raw text as they stand.
     pad_token : str, optional
-        What fills short texts up in a batch; GPT-2 has none.
+        The padding token; GPT-2 has none.
     add_prefix_space : bool, optional
         Whether the first word gets a space too, so that it looks like the same word further on.
 
@@ -77,7 +77,7 @@ class BPE(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens, at least 256 and the special ones. It stays below if the texts have
             no more pairs to merge.

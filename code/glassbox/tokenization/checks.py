@@ -1,4 +1,4 @@
-"""What the tokenizers refuse, and in which words (chapter 2)."""
+"""Checks of texts, ids, vocabularies, merges and pieces (chapter 2)."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def check_text(text: object) -> None:
-    """Refuse what is no text, or is no proper one.
+    """Refuse a text that is not a string of characters.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from glassbox.tokenization.tokenizer import Tokenizer, numbered
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_TOKENS = (UNKNOWN, START, END)
 
-#: When a text gets a space in front.
+#: The cases in which a text gets a space in front.
 PREPEND = ("always", "missing", "first", "never")
 
 #: The token of each byte, for characters that are not in the vocabulary.
@@ -48,9 +48,9 @@ class SentencePieceBPE(Tokenizer):
     unknown_token : str, optional
         A token of the vocabulary that no text becomes; published files name one.
     pad_token : str, optional
-        What fills short texts up in a batch; LLaMA has none.
+        The padding token; LLaMA has none.
     start, end : str, optional
-        What :meth:`encode` puts around a text.
+        Tokens that :meth:`encode` puts around a text.
     prepend : str, optional
         When a text, or the part of it that follows a special token, gets a space in front, so that
         its first word looks like the same word further on: ``"always"``, as LLaMA 1 and 2 have it;
@@ -112,7 +112,7 @@ class SentencePieceBPE(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens. It stays below if the texts have no more pairs to merge.
         special_tokens : sequence of str, optional

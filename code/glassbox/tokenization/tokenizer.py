@@ -1,4 +1,4 @@
-"""What all tokenizers share: vocabulary, special tokens, texts and batches (chapter 2)."""
+"""The base class of the tokenizers: vocabulary, special tokens, texts, batches (chapter 2)."""
 
 import os
 import re
@@ -23,12 +23,12 @@ from glassbox.tokenization.checks import (
 
 Kind = TypeVar("Kind", bound="Tokenizer")
 
-#: How many words a tokenizer remembers the pieces of, and up to which length.
+#: The number of words whose tokens a tokenizer keeps, and the length of the longest of them.
 REMEMBERED_WORDS, REMEMBERED_LENGTH = 2**16, 256
 
 
 class Batch(NamedTuple):
-    """Texts as tensors, filled up to one length: what a model takes.
+    """Token ids of several texts, padded to one length: the input of a model.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Batch(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """From text to token ids and back; the three schools fill in how a word is split.
+    """From text to token ids and back; subclasses define how a word is split.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class Tokenizer(ABC):
         Tokens of the vocabulary that are found in raw text as they stand, the longest first, and
         never split.
     unknown_token : str, optional
-        What stands for a word or character that the vocabulary cannot express.
+        The token of a word or character that the vocabulary cannot express.
     pad_token : str, optional
-        What fills short texts up in a batch.
+        The padding token.
     start, end : str, optional
-        What :meth:`encode` puts around a text, such as BERT's ``[CLS]`` and ``[SEP]``.
+        Tokens that :meth:`encode` puts around a text, such as BERT's ``[CLS]`` and ``[SEP]``.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class Tokenizer(ABC):
 
     @property
     def pad_id(self) -> int | None:
-        """The id that fills short texts up, if there is one."""
+        """The id of the padding token, if there is one."""
         return None if self.pad_token is None else self.vocabulary[self.pad_token]
 
     def token_id(self, token: str) -> int:
@@ -265,7 +265,7 @@ class Tokenizer(ABC):
         padding_side: str = "right",
         device: torch.device | str | None = None,
     ) -> Batch:
-        """Turn texts into tensors, filled up with :attr:`pad_token` to the longest of them.
+        """Turn texts into tensors, padded with :attr:`pad_token` to the longest of them.
 
         Parameters
         ----------

@@ -31,9 +31,9 @@ class Unigram(Tokenizer):
     special_tokens : sequence of str, optional
         Tokens that are found in raw text as they stand.
     unknown_token : str, optional
-        What stands for characters that are no pieces, several in a row together.
+        The token of characters that are no pieces, several in a row together.
     pad_token, end : str, optional
-        What fills short texts up, and what :meth:`encode` puts behind a text.
+        The padding token, and the token that :meth:`encode` puts behind a text.
     collapse : bool, optional
         Whether white space of any kind and number counts as one space. If not, and if there are
         no unknown characters, decoding gives the text back as it was, less one space in front.
@@ -85,7 +85,7 @@ class Unigram(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens, special ones and all characters of the texts included. It stays
             below if the texts have fewer pieces to offer.

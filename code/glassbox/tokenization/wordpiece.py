@@ -14,7 +14,7 @@ SPECIAL_TOKENS = (PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK)
 PREFIX = "##"
 #: Longer words are unknown as they are.
 MAX_WORD_LENGTH = 100
-#: What :meth:`WordPiece.decode` attaches to the word in front of it.
+#: Tokens that :meth:`WordPiece.decode` attaches to the word in front of them.
 _ATTACHED = (".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re")
 
 
@@ -30,7 +30,7 @@ def longest_match_first(
     vocabulary : container of str
         The tokens.
     prefix : str, optional
-        What marks a token that continues a word.
+        The mark of a token that continues a word.
 
     Returns
     -------
@@ -117,7 +117,7 @@ class WordPiece(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens. It stays below if the texts have no more pairs to merge.
         special_tokens : sequence of str, optional

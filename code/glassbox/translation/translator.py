@@ -23,9 +23,9 @@ from glassbox.tokenization.checks import check_texts
 from glassbox.transformer import Transformer
 from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
 
-#: How many beams are followed where nothing is said.
+#: The default number of beams.
 N_BEAMS = 5
-#: Sources are filled up to multiples of so many tokens.
+#: Sources are batched by length, in steps of so many tokens.
 BLOCK = 8
 
 
@@ -41,7 +41,7 @@ class Alternative(NamedTuple):
     log_probability : float
         The natural logarithm, for those whose probability is too small for a number.
     tokens : tuple of str
-        What the model wrote; the last one is ``</s>`` if it came to an end.
+        The tokens that the model wrote; the last one is ``</s>`` if it came to an end.
     """
 
     text: str
@@ -128,8 +128,8 @@ class Translator:
         folder : str or path
             Made if it is missing.
         dtype : torch.dtype, optional
-            What the parameters are stored in, such as ``torch.bfloat16`` for half the size; what
-            they are in if left out.
+            The type in which parameters are stored, such as ``torch.bfloat16`` for half the size;
+            their own if left out.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Translator:
 
     @property
     def device(self) -> torch.device:
-        """Where the model is; ``translator.model.to(device)`` moves it."""
+        """The device of the model; ``translator.model.to(device)`` moves it."""
         return next(self.model.parameters()).device
 
     def target_language(
@@ -160,7 +160,7 @@ class Translator:
         Parameters
         ----------
         text : str
-            What is to be translated.
+            The text to translate.
         source, to : str, optional
             The languages that are known: that of the text, and the one asked for.
 
@@ -213,7 +213,7 @@ class Translator:
         Parameters
         ----------
         text : str or iterable of str
-            What to translate.
+            The text to translate.
         to : str, optional
             Into which language; that for which there is a direction from the language of each
             text if left out, see :meth:`target_language`.
@@ -284,7 +284,7 @@ class Translator:
         Parameters
         ----------
         text : str
-            What to translate.
+            The text to translate.
         n : int, optional
             How many translations are looked for. There may be fewer: of those with the same text
             the most probable one stays.
@@ -370,13 +370,13 @@ class Translator:
             yield {"source_ids": source_ids, "source_mask": mask}
 
     def _end(self, tokens: list[int]) -> list[int]:
-        """Leave out what stands behind the end."""
+        """Cut the tokens off behind the first that ends the target."""
         eos_id = self.tokenizer.eos_id
         return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
 
     @torch.inference_mode()
     def _log_probabilities(self, source: list[int], targets: list[list[int]]) -> list[float]:
-        """Read finished translations once more, each from ``<s>`` on, and add up."""
+        """Return the log-probability of each finished translation, given the source."""
         target_ids, _ = pad(targets, self.tokenizer.pad_id, device=self.device)
         with self._reading([source]) as inputs:
             memory = self.model.encode(inputs["source_ids"]).expand(len(targets), -1, -1)
@@ -390,7 +390,7 @@ class Translator:
 
 
 def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
-    """Put texts together that are given the same room, however many others there are."""
+    """Yield batches of texts with the same limit of new tokens, whatever the others are."""
     places = sorted(lengths, key=lengths.__getitem__)
     for _, group in groupby(places, key=lambda place: math.ceil(lengths[place] / BLOCK)):
         alike = list(group)

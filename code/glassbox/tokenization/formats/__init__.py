@@ -1,4 +1,4 @@
-"""Tokenizers in folders, in the layouts of the reference libraries: written and read.
+"""Tokenizers in folders, in the layouts of the reference libraries (chapter 2).
 
 ``files`` reads and writes vocabularies and merges, ``tokenizer_json`` whole tokenizers, ``spaces``
 the parts of these that mark spaces, and ``sentencepiece`` the models of the library of that name.
@@ -132,11 +132,9 @@ def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
     files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
     files.write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
     end = bpe.END_OF_TEXT if bpe.END_OF_TEXT in tokenizer.special_tokens else None
-    return {
-        "add_prefix_space": tokenizer.add_prefix_space,
-        "tokenizer_class": "GPT2Tokenizer",
-        **dict.fromkeys(("unk_token", "bos_token", "eos_token"), end),
-    }
+    config: dict[str, Any] = {"add_prefix_space": tokenizer.add_prefix_space}
+    config["tokenizer_class"] = "GPT2Tokenizer"
+    return config | dict.fromkeys(("unk_token", "bos_token", "eos_token"), end)
 
 
 def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
@@ -356,16 +354,16 @@ def _special_tokens(config: Config) -> tuple[str, ...]:
     return tuple(added[number]["content"] for number in sorted(added, key=int))
 
 
-#: What splits text for a Unigram that takes white space of any kind for one space.
+#: The pre_tokenizers of a Unigram that takes white space of any kind for one space.
 UNIGRAM_STEPS = ["WhitespaceSplit", "Metaspace"]
-#: What writes each kind of tokenizer, and returns its options.
+#: The functions that write the tokenizers of each class, and return their options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
     BPE: _write_bpe,
     SentencePieceBPE: _write_sentencepiece,
     Unigram: _write_unigram,
     WordPiece: _write_wordpiece,
 }
-#: What reads each kind, by the file that is there.
+#: The functions that read the tokenizers of each class, by file; the first file there is read.
 READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
     BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
     SentencePieceBPE: {

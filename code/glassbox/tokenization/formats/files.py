@@ -1,4 +1,4 @@
-"""Vocabularies, merges and JSON objects in files: read, checked, written."""
+"""Vocabularies, merges and JSON objects in files: read, checked, written (chapter 2)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The file of the library ``sentencepiece``: pieces and scores, in protocol buffers."""
+"""The file of the library ``sentencepiece``: pieces and their scores (chapter 2)."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from glassbox.checks import need
 
 
 class Model(NamedTuple):
-    """What a file says of a BPE.
+    """The byte-pair encoding that a file describes.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class Model(NamedTuple):
     special_tokens : list of str
         The unknown token and the control tokens.
     unknown_token : str or None
-        What stands for unknown characters where there are no bytes.
+        The token of unknown characters where there are no bytes.
     prepend : bool
         Whether a text gets a space in front.
     """
@@ -74,11 +74,10 @@ def read_model(file: Path) -> Model:
     ModuleNotFoundError
         If ``sentencepiece`` is not installed.
     """
-    need("sentencepiece", f"reading {file.name}", "models")
+    layout = need("sentencepiece.sentencepiece_model_pb2", f"reading {file.name}", "models")
     from google.protobuf.message import DecodeError
-    from sentencepiece import sentencepiece_model_pb2
 
-    model = sentencepiece_model_pb2.ModelProto()
+    model = layout.ModelProto()
     try:
         model.ParseFromString(file.read_bytes())
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""How a ``tokenizer.json`` says that a space is written ``▁``, and back."""
+"""The parts of a ``tokenizer.json`` that write a space as ``▁``, and back (chapter 2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

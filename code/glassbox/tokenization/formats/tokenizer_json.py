@@ -1,4 +1,4 @@
-"""``tokenizer.json``, in which the reference library keeps a whole tokenizer."""
+"""``tokenizer.json``, in which the reference library keeps a tokenizer (chapter 2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
