@@ -178,9 +178,10 @@ def _sentence(draw: _Draw) -> tuple[Phrase, bool]:
 
 def _ordered(order: str, **parts: Sequence[Word]) -> list[Word]:
     """Put the words of the parts in order; a word of the order that is no part is itself."""
-    itself: dict[str, Sequence[Word]]
-    itself = {word: [(word, "end" if word in ".?" else None)] for word in order.split()}
-    return [word for part in order.split() for word in (itself | parts)[part]]
+    words: list[Word] = []
+    for part in order.split():
+        words += parts.get(part, [(part, "end" if part in ".?" else None)])
+    return words
 
 
 def _subject(draw: _Draw, *, describes: bool) -> _Part:

@@ -147,7 +147,9 @@ class WordPiece(Tokenizer):
         numbers the continuing characters in no fixed order, it learns another vocabulary in each
         run, of which this is one.
         """
-        untrained = cls(numbered(special_tokens), special_tokens=special_tokens, **options)
+        untrained = cls(
+            numbered(dict.fromkeys(special_tokens)), special_tokens=special_tokens, **options
+        )
         words = untrained._count_words(texts)
         cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
         characters = sorted({character for word in words for character in word})
