@@ -157,7 +157,7 @@ TEXT = {
     "a side that is none": (
         lambda: wordpiece().encode_batch(["a"], padding_side="top"),
         ValueError,
-        ["'top'", "'right' or 'left'"],
+        ["padding_side='top'", "['left', 'right']"],
     ),
 }
 IDS = {

@@ -139,7 +139,7 @@ class BPE(Tokenizer):
             If one is cut off, not what it should be, or the merges do not build every token of
             several characters in the vocabulary.
         """
-        from glassbox.tokenization.formats import read_bpe
+        from glassbox.tokenization.formats.readers import read_bpe
 
         return read_bpe(vocabulary, merges, **options)
 

@@ -210,7 +210,7 @@ class SentencePieceBPE(Tokenizer):
         ValueError
             If it is cut off, or holds a model of another kind.
         """
-        from glassbox.tokenization.formats import read_sentencepiece
+        from glassbox.tokenization.formats.readers import read_sentencepiece
 
         return read_sentencepiece(file, pad_token=pad_token)
 

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from glassbox.checks import check_kind
 from glassbox.data.padding import pad
 from glassbox.tokenization.checks import (
     check_ids,
@@ -291,8 +292,7 @@ class Tokenizer(ABC):
         TypeError
             If ``texts`` is a single string, or holds something else.
         """
-        if padding_side not in ("right", "left"):
-            raise ValueError(f"padding_side={padding_side!r}: expected 'right' or 'left'")
+        check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
         pairs = [(text, None) if isinstance(text, str) else text for text in texts]
         rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]

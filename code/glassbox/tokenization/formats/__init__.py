@@ -9,12 +9,12 @@ import os
 from pathlib import Path
 
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.readers import READERS, read_bpe, read_sentencepiece
+from glassbox.tokenization.formats.readers import READERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
 from glassbox.tokenization.formats.writers import WRITERS
 from glassbox.tokenization.tokenizer import Tokenizer
 
-__all__ = ["load", "read_bpe", "read_sentencepiece", "save"]
+__all__ = ["load", "save"]
 
 
 def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
