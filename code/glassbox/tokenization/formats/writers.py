@@ -61,8 +61,8 @@ def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, A
 
 
 def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
-    space = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always"}
-    space |= {"split": True}
+    space: dict[str, Any] = {"type": "Metaspace", "replacement": METASPACE}
+    space |= {"prepend_scheme": "always", "split": True}
     steps = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]}
     normalizer = None
     if tokenizer.character_map is not None:
