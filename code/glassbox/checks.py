@@ -1,6 +1,8 @@
 """What the functions of this package refuse, and in which words."""
 
+from importlib import import_module
 from numbers import Integral
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -595,3 +597,50 @@ def check_base(base: float) -> None:
     """
     if not base > 1:
         raise ValueError(f"base={base}: must be more than 1, so that later pairs turn more slowly")
+
+
+def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
+    """Refuse a number that is not whole or is too small; ``hint`` ends the message.
+
+    Raises
+    ------
+    ValueError
+        If it is, naming it and the least that it may be.
+    """
+    if not isinstance(given, int) or isinstance(given, bool) or given < least:
+        raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}{hint}")
+
+
+def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
+    """Import a library that ``import glassbox`` does not need.
+
+    Parameters
+    ----------
+    module : str
+        Its name, or that of a module of it.
+    purpose : str
+        What it is needed for, as the message says it.
+    extra : str, optional
+        The extra of this package that installs it.
+
+    Returns
+    -------
+    ModuleType
+        The library, or that module.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed, saying how to install it.
+    """
+    library = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != library:
+            raise
+        raise ModuleNotFoundError(
+            f"{purpose} needs {library}, which is not installed: pip install {library}, or with "
+            f"what is used along with it: pip install 'glassbox[{extra}]'",
+            name=library,
+        ) from error

@@ -227,8 +227,8 @@ REFUSED = {
         (["--data", "shakespeare"], "shakespeare is a text; a translator needs translations"),
         (["--from", "de"], "nothing to measure from de to any other: "),
         (["--to", "de"], "translates en to fr, fr to en; tatoeba is in en, fr; multi30k is in"),
-        (["--limit", "0"], "--limit 0: expected at least 1"),
-        (["--batch-size", "-1"], "--batch-size -1: expected at least 1"),
+        (["--limit", "0"], "--limit=0: expected a whole number, at least 1"),
+        (["--batch-size", "-1"], "--batch-size=-1: expected a whole number, at least 1"),
         (["--device", "abacus"], "--device abacus: expected cpu"),
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
     ],
@@ -267,7 +267,7 @@ def test_beams_are_whole_numbers(beams, folder, glassbox):
 def test_a_model_that_is_not_there_is_named(glassbox):
     answer = glassbox("evaluate", "no-such-model")
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err.startswith("glassbox: no model 'no-such-model', there is no such folder")
+    assert answer.err.startswith("glassbox: no model 'no-such-model' (no such folder)")
 
 
 @pytest.mark.parametrize("library", ["sacrebleu", "spacy", "sacremoses"])

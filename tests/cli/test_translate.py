@@ -134,11 +134,14 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(folder, glassbox, tmp_
 
 
 BAD = {
-    "no translator": (["--model", "nowhere", "x"], "no translator 'nowhere' (no such folder)"),
+    "no translator": (["--model", "nowhere", "x"], "no model 'nowhere' (no such folder)"),
     "a language": (["--to", "de", "x"], "to='de': this translator has no such direction"),
     "a device": (["--device", "abacus", "x"], "--device abacus: expected cpu"),
     "beams": (["--beams", "0", "x"], "n_beams=0: expected a whole number, at least 1"),
-    "alternatives": (["--alternatives", "0", "x"], "--alternatives 0: expected at least 1"),
+    "alternatives": (
+        ["--alternatives", "0", "x"],
+        "--alternatives=0: expected a whole number, at least 1",
+    ),
     "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 changes nothing"),
     "top-k": (["--top-k", "2", "x"], "--top-k 2 changes nothing"),
     "seed": (["--seed", "0", "x"], "--seed 0 changes nothing as nothing is drawn: add --sample"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from glassbox.data import FILES, DataFile
+from glassbox.data import FILES, DataFile, store
 
 CONTENT = b"Now is the winter of our discontent\n" * 8_000  # more than one chunk
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -69,7 +69,8 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without data: its cache, empty and not even made."""
+    """A machine without data: its cache, empty and not even made. It asks for a file once."""
+    monkeypatch.setattr(store, "RETRIES", 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("GLASSBOX_DATA", raising=False)
     return tmp_path / "cache" / "glassbox"

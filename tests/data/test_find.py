@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from glassbox.data import FILES, download, find, store
-from tests.data.conftest import CONTENT, send
+from glassbox.data import FILES, find, store
+from tests.data.conftest import CONTENT, send, whole
 
 
 def left(folder):
@@ -86,7 +86,7 @@ def test_what_is_not_the_published_file_is_refused_and_leaves_nothing(
 
 
 def test_what_follows_the_last_whole_chunk_is_seen(publisher, published, machine, monkeypatch):
-    monkeypatch.setattr(download, "CHUNK", len(CONTENT) // 2)
+    monkeypatch.setattr(store, "CHUNK", len(CONTENT) // 2)
     publisher.answer = lambda request: send(request, CONTENT + b"and more")
     with pytest.raises(ValueError, match="too long"):
         find(published.name)
@@ -125,6 +125,28 @@ def test_chunks_that_stop_are_a_file_cut_off(publisher, published, machine):
     assert left(machine) == []
 
 
+def test_a_download_that_fails_once_is_tried_again(publisher, published, machine, monkeypatch):
+    monkeypatch.setattr(store, "RETRIES", 1)
+
+    def mend(request):
+        publisher.answer = whole
+        send(request, CONTENT[:-1000])
+
+    publisher.answer = mend
+    assert find(published.name).read_bytes() == CONTENT
+    assert publisher.asked == 2
+
+
+def test_a_file_at_hand_needs_nothing_that_downloads(published, machine, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'glassbox\[train\]'"):
+        find(published.name)
+    copy = machine / published.name
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(CONTENT)
+    assert find(published.name) == copy
+
+
 @pytest.mark.parametrize("where", ["cached", "named"])
 def test_an_altered_copy_on_this_machine_is_refused_and_not_touched(
     publisher, published, machine, monkeypatch, tmp_path, where
@@ -143,7 +165,7 @@ def test_an_altered_copy_on_this_machine_is_refused_and_not_touched(
         sha256(CONTENT).hexdigest(),
     ):
         assert part in str(caught.value)
-    assert caught.value.__notes__ == ["Delete it, and it is fetched again."]
+    assert str(caught.value).endswith(". Delete it, and it is fetched again")
     assert copy.read_bytes() == ALTERED
     assert publisher.asked == 0
     copy.unlink()
@@ -189,7 +211,7 @@ def test_an_address_that_falls_silent_is_given_up(publisher, published, machine,
         request.rfile.read(1)  # until the reader hangs up
 
     publisher.answer = fall_silent
-    monkeypatch.setattr(download, "PATIENCE", 0.2)
+    monkeypatch.setattr(store, "PATIENCE", 0.2)
     with pytest.raises(ConnectionError, match="timed out") as caught:
         find(published.name)
     assert says_how_to_go_on(caught.value, published, machine)

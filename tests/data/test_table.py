@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from glassbox.data import FILES
-from glassbox.data.table import parse
+from glassbox.data.store import parse
 
 
 @pytest.mark.parametrize("name", FILES)

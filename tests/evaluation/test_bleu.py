@@ -210,5 +210,5 @@ def test_what_is_not_split_or_not_paired_is_refused(hypotheses, references, erro
 
 @pytest.mark.parametrize("max_n", [0, -1])
 def test_runs_of_no_length_are_refused(max_n):
-    with pytest.raises(ValueError, match=f"max_n={max_n}: expected at least 1"):
+    with pytest.raises(ValueError, match=f"max_n={max_n}: expected a whole number, at least 1"):
         corpus_bleu([["a"]], [[["a"]]], max_n)

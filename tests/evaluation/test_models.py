@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassbox.evaluation import load_model, models
+from glassbox.evaluation import load_model
 from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
 from glassbox.models.character_model import CharacterModel
 from glassbox.translation import Translator
@@ -72,7 +72,7 @@ def test_a_translator_comes_back(tmp_path):
 
 def test_a_folder_here_is_not_taken_for_what_is_carried(tmp_path, monkeypatch):
     (tmp_path / "pretrained_weights").mkdir()
-    monkeypatch.setattr(models, "files", lambda package: tmp_path)
+    monkeypatch.setattr("glassbox.translation.translator.files", lambda package: tmp_path)
     save(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert load(".").characters == CHARACTERS
@@ -86,7 +86,7 @@ def test_a_name_that_means_nothing_is_refused(name, tmp_path, monkeypatch):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="it holds none"):
+    with pytest.raises(FileNotFoundError, match=r"no translator\.json or language_model"):
         load_model(tmp_path)
 
 
@@ -137,8 +137,8 @@ def test_what_the_package_carries_is_found_by_name(tmp_path, monkeypatch):
     carried = tmp_path / "pretrained_weights" / "tiny"
     carried.mkdir(parents=True)
     save(carried)
-    monkeypatch.setattr(models, "files", lambda package: tmp_path)
+    monkeypatch.setattr("glassbox.translation.translator.files", lambda package: tmp_path)
     assert load("tiny").characters == CHARACTERS
     shutil.rmtree(carried)
-    with pytest.raises(FileNotFoundError, match="what this package carries: none"):
+    with pytest.raises(FileNotFoundError, match="that this package carries: none"):
         load_model("tiny")

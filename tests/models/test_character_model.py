@@ -9,7 +9,7 @@ import torch
 from glassbox.generation import generate
 from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
 from glassbox.models.character_model import CharacterModel
-from glassbox.tokenization.files import read_json, write_json
+from glassbox.tokenization.formats.files import read_json, write_json
 
 SIZES: dict[str, Any] = {
     "d_model": 16,

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,6 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from glassbox.models import find_weights
 from glassbox.tokenization import BPE, SentencePieceBPE, WordPiece
-from glassbox.tokenization.sentencepiece_model import fields
 
 Find = Callable[[str], Path]
 
@@ -190,8 +190,9 @@ def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         minloglevel=2,
         normalization_rule_name="nmt_nfkc",
     )
-    normalizer = dict(fields((folder / "model.model").read_bytes()))[3]
-    return dict(fields(normalizer))[2]
+    model = import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
+    model.ParseFromString((folder / "model.model").read_bytes())
+    return model.normalizer_spec.precompiled_charsmap
 
 
 @pytest.fixture(scope="session")

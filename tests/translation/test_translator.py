@@ -329,8 +329,8 @@ def test_a_packaged_translator_is_found_by_its_name(translator, tmp_path, monkey
     with pytest.raises(FileNotFoundError) as caught:
         Translator.from_pretrained("toy-en-de")
     assert str(caught.value) == (
-        "no translator 'toy-en-de' (no such folder): expected a folder that save_pretrained "
-        "wrote, or one that this package carries: toy-en-fr"
+        "no model 'toy-en-de' (no such folder): expected a folder with translator.json, or one "
+        "that this package carries: toy-en-fr"
     )
     with pytest.raises(FileNotFoundError, match=r"another-kind holds no translator\.json"):
         Translator.from_pretrained(folder / "another-kind")

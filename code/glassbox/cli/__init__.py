@@ -27,7 +27,7 @@ WRONG_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    What a user can mend is told in a line on standard error: what is wrong with the options, a
+    An error that a user can mend is one line on standard error: what is wrong with the options, a
     file that is missing or damaged, a network that cannot be reached, a training that diverges.
 
     Parameters

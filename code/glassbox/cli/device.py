@@ -1,4 +1,4 @@
-"""Which device a command computes on."""
+"""The device that a command computes on."""
 
 from typing import Any
 

@@ -5,6 +5,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glassbox.checks import check_at_least, need
+from glassbox.cli.device import find_device
+from glassbox.cli.translate import check_folder
 from glassbox.files import atomic_write
 
 if TYPE_CHECKING:
@@ -48,14 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If there is no such model, or no folder for the figures.
     """
-    for name in ("limit", "batch_size"):
-        if (number := getattr(arguments, name)) is not None and number < 1:
-            raise ValueError(f"--{name.replace('_', '-')} {number}: expected at least 1")
-    if arguments.json is not None and not arguments.json.parent.is_dir():
-        raise FileNotFoundError(
-            f"no folder {str(arguments.json.parent)!r} to write {arguments.json.name} in: make it"
-        )
-    from glassbox.cli.device import find_device
+    for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
+        if number is not None:
+            check_at_least(option, number, 1)
+    if arguments.json is not None:
+        check_folder(arguments.json)
     from glassbox.evaluation import load_model
     from glassbox.models.character_model import CharacterModel
 
@@ -130,7 +130,7 @@ def measure_direction(
     Parameters
     ----------
     translator : Translator
-        What translates.
+        The translator.
     test : ParallelTest
         The sentences.
     arguments : argparse.Namespace
@@ -139,10 +139,9 @@ def measure_direction(
     Returns
     -------
     dict
-        What was measured on what, and how.
+        The figures, and how they were measured.
     """
     from glassbox.evaluation import evaluate_translator
-    from glassbox.evaluation.checks import need
     from glassbox.evaluation.report import measure_translations
 
     measures = {"bleu": "BLEU", "chrf": "chrF"}
@@ -190,12 +189,12 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
     loaded : CharacterModel
         The model.
     arguments : argparse.Namespace
-        What on.
+        The corpus, its split and the batch size.
 
     Returns
     -------
     dict
-        What was measured on what, and how.
+        The figures, and how they were measured.
 
     Raises
     ------
@@ -244,7 +243,7 @@ def figures_of(likelihood: Any) -> dict[str, float]:
 
 
 def row(first: str, *figures: str, name: int = 10, figure: int = 8) -> str:
-    """Return a line of a table: what is ``first``, ``name`` wide, and ``figures`` set right."""
+    """Return a table row: ``first``, ``name`` wide, then ``figures``, right-aligned."""
     return f"{first:{name}}" + "".join(f"{text:>{figure}}" for text in figures)
 
 

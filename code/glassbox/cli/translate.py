@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from glassbox.checks import check_at_least
+from glassbox.cli.device import find_device
 from glassbox.files import atomic_write
 
-#: What moves the cursor, or rings the bell.
+#: Characters that move the cursor, or ring the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
 OPTIONS = {
@@ -68,7 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     import torch
 
-    from glassbox.cli.device import find_device
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
@@ -104,11 +105,11 @@ def answer(
     Parameters
     ----------
     translator : Translator
-        What translates.
+        The translator.
     text : str
         One sentence; a blank one is answered with a blank line, and has no page.
     arguments : argparse.Namespace
-        What is asked for.
+        The options of the command.
     options : dict
         Of :meth:`glassbox.translation.Translator.translate`.
 
@@ -176,8 +177,8 @@ def check_folder(file: Path) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse, before anything is loaded, what would not be done."""
-    if arguments.alternatives is not None and arguments.alternatives < 1:
-        raise ValueError(f"--alternatives {arguments.alternatives}: expected at least 1")
+    if arguments.alternatives is not None:
+        check_at_least("--alternatives", arguments.alternatives, 1)
     if (page := arguments.show_attention) is not None:
         if len(arguments.text) != 1:
             raise ValueError(

@@ -5,8 +5,7 @@ from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
 from glassbox.data.senses import senses
 from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
-from glassbox.data.store import find
-from glassbox.data.table import FILES, DataFile
+from glassbox.data.store import FILES, DataFile, find
 from glassbox.data.text import plain_spaces, split_text, tiny_shakespeare
 from glassbox.data.treebank import ParsedSentence, ud_english
 

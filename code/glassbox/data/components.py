@@ -9,7 +9,7 @@ Pair = tuple[str, str]
 
 
 def words(sentence: str) -> str:
-    """Return a sentence without what does not make it another one: case and punctuation.
+    """Return a sentence in lower case without punctuation, the form in which they are compared.
 
     Parameters
     ----------

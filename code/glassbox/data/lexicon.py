@@ -1,5 +1,7 @@
 """The words of :mod:`glassbox.data.phrases`: what each is in English and in French."""
 
+import tomllib
+from importlib.resources import files
 from typing import NamedTuple
 
 VOWELS = "aeiouâàéèêëîïôûùœ"
@@ -36,7 +38,7 @@ class Verb(NamedTuple):
     """A verb: English base and third person, French first to third person, singular and plural."""
 
     english: tuple[str, str]
-    french: tuple[str, str, str, str, str, str]
+    french: tuple[str, ...]
 
 
 class Pronoun(NamedTuple):
@@ -53,61 +55,27 @@ def begins_with_vowel(word: str) -> bool:
     return word[0] in VOWELS
 
 
-#: Singular and plural: masculine, feminine, plural, masculine and feminine before a vowel.
-DETERMINERS: dict[tuple[str, str], tuple[str, str, str, str, str]] = {
-    ("the", "the"): ("le", "la", "les", "l'", "l'"),
-    ("a", "some"): ("un", "une", "des", "un", "une"),
-    ("my", "my"): ("mon", "ma", "mes", "mon", "mon"),
-    ("our", "our"): ("notre", "notre", "nos", "notre", "notre"),
-    ("this", "these"): ("ce", "cette", "ces", "cet", "cette"),
+#: Singular and plural: masculine, feminine and plural, then the same before a vowel.
+DETERMINERS = {
+    ("the", "the"): ("le", "la", "les", "l'", "l'", "les"),
+    ("a", "some"): ("un", "une", "des", "un", "une", "des"),
+    ("my", "my"): ("mon", "ma", "mes", "mon", "mon", "mes"),
+    ("our", "our"): ("notre", "notre", "nos", "notre", "notre", "nos"),
+    ("this", "these"): ("ce", "cette", "ces", "cet", "cette", "ces"),
 }
-#: What *a* and *some* become behind *not*.
-NEGATED = ("de", "de", "de", "d'", "d'")
+#: *a* and *some* behind *not*.
+NEGATED = ("de", "de", "de", "d'", "d'", "d'")
+
+
+_LINES = tomllib.loads((files("glassbox.data") / "lexicon.toml").read_text(encoding="utf-8"))
 
 
 def _noun(line: str) -> Noun:
-    kind, gender, one, many, un, plusieurs = line.split()
-    return Noun((one, many), (un, plusieurs), gender == "f", kind)
+    kind, gender, one, several, un, plusieurs = line.split()
+    return Noun((one, several), (un, plusieurs), gender == "f", kind)
 
 
-NOUNS = [
-    _noun(line)
-    for line in (
-        "p m uncle uncles oncle oncles",
-        "p f aunt aunts tante tantes",
-        "p m child children enfant enfants",
-        "p m boy boys garçon garçons",
-        "p f girl girls fille filles",
-        "p m king kings roi rois",
-        "p f queen queens reine reines",
-        "a m dog dogs chien chiens",
-        "a m cat cats chat chats",
-        "a m bird birds oiseau oiseaux",
-        "a m horse horses cheval chevaux",
-        "a f mouse mice souris souris",
-        "a f cow cows vache vaches",
-        "a f bee bees abeille abeilles",
-        "t f house houses maison maisons",
-        "t f car cars voiture voitures",
-        "t m tree trees arbre arbres",
-        "t m book books livre livres",
-        "t f door doors porte portes",
-        "t f school schools école écoles",
-        "t f apple apples pomme pommes",
-        "t f flower flowers fleur fleurs",
-        "t m hat hats chapeau chapeaux",
-        "t m boat boats bateau bateaux",
-        "t f chair chairs chaise chaises",
-        "t m coat coats manteau manteaux",
-        "t f letter letters lettre lettres",
-        "t f island islands île îles",
-        "t m plane planes avion avions",
-        "t f picture pictures image images",
-    )
-]
-
-
-def _adjective(line: str, *, first: bool = False) -> Adjective:
+def _adjective(line: str, *, first: bool) -> Adjective:
     of, english, *forms = line.split()
     if len(forms) == 2:  # masculine and feminine; the plural takes an s
         forms += [f"{form}s" for form in forms]
@@ -115,58 +83,16 @@ def _adjective(line: str, *, first: bool = False) -> Adjective:
     return Adjective(english, (m, f, mp, fp), first, of, vowel[0] if vowel else m)
 
 
-ADJECTIVES = [
-    *(
-        _adjective(line)
-        for line in (
-            "at white blanc blanche",
-            "at black noir noire",
-            "at red rouge rouge",
-            "at green vert verte",
-            "at blue bleu bleue",
-            "at grey gris grise gris grises",
-            "at heavy lourd lourde",
-            "pat strange étrange étrange",
-            "pat quiet tranquille tranquille",
-            "pa happy heureux heureuse heureux heureuses",
-            "pa clever intelligent intelligente",
-            "t expensive cher chère",
-            "t empty vide vide",
-        )
-    ),
-    *(
-        _adjective(line, first=True)
-        for line in (
-            "pat small petit petite",
-            "pat big grand grande",
-            "pat old vieux vieille vieux vieilles vieil",
-            "pat beautiful beau belle beaux belles bel",
-            "pa young jeune jeune",
-            "t new nouveau nouvelle nouveaux nouvelles nouvel",
-        )
-    ),
-]
+def _verb(line: str) -> Verb:
+    base, third, *french = line.split()
+    return Verb((base, third), tuple(french))
 
-VERBS = [
-    Verb(("see", "sees"), ("vois", "vois", "voit", "voyons", "voyez", "voient")),
-    Verb(("love", "loves"), ("aime", "aimes", "aime", "aimons", "aimez", "aiment")),
-    Verb(
-        ("choose", "chooses"),
-        ("choisis", "choisis", "choisit", "choisissons", "choisissez", "choisissent"),
-    ),
-    Verb(("find", "finds"), ("trouve", "trouves", "trouve", "trouvons", "trouvez", "trouvent")),
-    Verb(("follow", "follows"), ("suis", "suis", "suit", "suivons", "suivez", "suivent")),
-    Verb(
-        ("hear", "hears"),
-        ("entends", "entends", "entend", "entendons", "entendez", "entendent"),
-    ),
-    Verb(
-        ("know", "knows"),
-        ("connais", "connais", "connaît", "connaissons", "connaissez", "connaissent"),
-    ),
-    Verb(("paint", "paints"), ("peins", "peins", "peint", "peignons", "peignez", "peignent")),
-]
-BE = Verb(("are", "is"), ("suis", "es", "est", "sommes", "êtes", "sont"))
+
+NOUNS = [_noun(line) for line in _LINES["nouns"].splitlines()]
+ADJECTIVES = [_adjective(line, first=False) for line in _LINES["adjectives"].splitlines()]
+ADJECTIVES += [_adjective(line, first=True) for line in _LINES["adjectives_first"].splitlines()]
+VERBS = [_verb(line) for line in _LINES["verbs"].splitlines()]
+BE = _verb(_LINES["be"])
 
 PRONOUNS = [
     Pronoun("I", "je", 0),
@@ -176,6 +102,6 @@ PRONOUNS = [
     Pronoun("you", "vous", 4),
     Pronoun("they", "ils", 5),
 ]
-#: Those that can be said to be something; the others' gender nobody knows.
+#: Pronouns whose gender is known, so that an adjective can agree with them.
 SEEN = [PRONOUNS[1], PRONOUNS[2], PRONOUNS[5]]
 OBJECTS = {"him": "le", "her": "la", "them": "les"}

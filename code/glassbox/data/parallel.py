@@ -7,8 +7,7 @@ from zipfile import ZipFile
 
 from glassbox.data.components import deal
 from glassbox.data.reading import check_split, decoded, find_lines, malformed
-from glassbox.data.store import find
-from glassbox.data.table import FILES
+from glassbox.data.store import FILES, find
 from glassbox.data.text import plain_spaces
 
 SIZE = 2_000  # pairs to validate with, and as many to test with
@@ -127,7 +126,7 @@ def references(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Gather all translations of each sentence: what BLEU compares a translation with.
 
     A sentence has several right translations, ``tu`` or ``vous``, ``content`` or ``contente``.
-    Whoever finds one of them has translated it, so a test asks for each sentence once and accepts
+    A model that finds one of them has translated it, so a test has each sentence once and accepts
     them all. The splits of :func:`tatoeba` keep all translations of a sentence together.
 
     Parameters

@@ -1,9 +1,7 @@
 """A small grammar of English and French: sentence pairs to learn from, without a download."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import count
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -54,11 +52,11 @@ class Phrase(NamedTuple):
 def phrases(split: str) -> list[Phrase]:
     """Return sentence pairs that a small grammar made, English and French.
 
-    Who translates them has to learn what word-for-word substitution cannot do. Most adjectives
-    stand behind the French noun; articles, possessives and adjectives agree with it in gender and
-    number, which English does not show; verbs are conjugated; vowels elide (*l'arbre*, *je n'aime
-    pas*, *mon école*); *not* is two words around the verb, and *a* becomes *de* behind them;
-    pronouns that are objects stand before the verb; questions have another order in English only.
+    Word-for-word substitution cannot translate them. Most adjectives stand behind the French noun;
+    articles, possessives and adjectives agree with it in gender and number, which English does not
+    show; verbs are conjugated; vowels elide (*l'arbre*, *je n'aime pas*, *mon école*); *not* is two
+    words around the verb, and *a* becomes *de* behind them; pronouns that are objects stand before
+    the verb; questions have another order in English only.
 
     Parameters
     ----------
@@ -108,8 +106,16 @@ def _deal() -> dict[str, list[Phrase]]:
     return parts
 
 
-#: A word, and the number of the thing it says; words that say nothing of their own have ``None``.
-Word = tuple[str, int | None]
+#: A word and what it stands for; an English and a French word that stand for the same are linked.
+Word = tuple[str, str | None]
+
+#: The parts of an English sentence in their order, with *be* and with other verbs.
+BE_STATEMENT, BE_QUESTION = "subject verb denial rest .", "verb subject denial rest ?"
+STATEMENT, DENIAL = "subject verb rest .", "subject do denial base rest ."
+QUESTION = "do subject denial base rest ?"
+#: And of a French one, where a negation stands around the verb. Parts may be empty.
+FRENCH_STATEMENT = "subject ne pronoun verb pas rest ."
+FRENCH_QUESTION = "est-ce que subject ne pronoun verb pas rest ?"
 
 
 class _Draw:
@@ -117,26 +123,126 @@ class _Draw:
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
-        self.things = count()
 
-    def one(self, choices: Sequence[T]) -> T:
-        return choices[int(self._random.random() * len(choices))]
+    def one(self, choices: Iterable[T]) -> T:
+        several = list(choices)
+        return several[int(self._random.random() * len(several))]
 
     def chance(self, share: float) -> bool:
         return self._random.random() < share
 
 
-@dataclass
-class _NounPhrase:
-    english: list[Word]
-    french: list[Word]
-    noun: Noun
-    plural: bool
-    apart: bool
+class _Part(NamedTuple):
+    """A subject, an object or a description, with what the verb and adjectives agree with."""
 
-    @property
-    def person(self) -> int:
-        return 5 if self.plural else 2
+    english: Sequence[Word]
+    french: Sequence[Word]
+    person: int = 2
+    feminine: bool = False
+    noun: Noun | None = None
+    apart: bool = False
+    is_pronoun: bool = False
+
+
+def _sentence(draw: _Draw) -> tuple[Phrase, bool]:
+    """Return a sentence, and whether a noun has an adjective that is kept apart from it."""
+    asks, negated, describes = draw.chance(0.2), draw.chance(0.3), draw.chance(0.3)
+    subject = _subject(draw, describes=describes)
+    verb = BE if describes else draw.one(VERBS)
+    rest = _description(draw, subject) if describes else _object(draw, negated=negated)
+    if describes:
+        order = BE_QUESTION if asks else BE_STATEMENT
+    else:
+        order = QUESTION if asks else DENIAL if negated else STATEMENT
+    third = subject.person == 2
+    english = _ordered(
+        order,
+        subject=subject.english,
+        verb=[(verb.english[third], "verb")],
+        base=[(verb.english[0], "verb")],
+        do=[("does" if third else "do", None)],
+        denial=[("not", "negation")] if negated else [],
+        rest=rest.english,
+    )
+    french = _ordered(
+        FRENCH_QUESTION if asks else FRENCH_STATEMENT,
+        subject=subject.french,
+        ne=[("ne", "negation")] if negated else [],
+        pronoun=rest.french if rest.is_pronoun else [],
+        verb=[(verb.french[subject.person], "verb")],
+        pas=[("pas", "negation")] if negated else [],
+        rest=[] if rest.is_pronoun else rest.french,
+    )
+    return _phrase(english, _elided(french)), subject.apart or rest.apart
+
+
+def _ordered(order: str, **parts: Sequence[Word]) -> list[Word]:
+    """Put the words of the parts in order; a word of the order that is no part is itself."""
+    words: list[Word] = []
+    for part in order.split():
+        words += parts.get(part, [(part, "end" if part in ".?" else None)])
+    return words
+
+
+def _subject(draw: _Draw, *, describes: bool) -> _Part:
+    """Return a pronoun or a noun; things see, love and choose nothing, but may be described."""
+    if draw.chance(0.35):
+        pronoun = draw.one(SEEN if describes else PRONOUNS)
+        english, french = [(pronoun.english, "subject")], [(pronoun.french, "subject")]
+        return _Part(english, french, pronoun.person, pronoun.feminine)
+    subject = _noun_phrase(draw, "subject")
+    while not describes and subject.noun is not None and subject.noun.kind == "t":
+        subject = _noun_phrase(draw, "subject")
+    return subject
+
+
+def _object(draw: _Draw, *, negated: bool) -> _Part:
+    """Return a pronoun or a noun as the object of a verb."""
+    if draw.chance(0.25):
+        english, french = draw.one(OBJECTS.items())
+        return _Part([(english, "object")], [(french, "object")], is_pronoun=True)
+    return _noun_phrase(draw, "object", negated=negated)
+
+
+def _description(draw: _Draw, subject: _Part) -> _Part:
+    """Return what the subject is: an adjective, which French makes agree with it."""
+    noun, plural = subject.noun, subject.person > 2
+    adjective = _adjective(draw, "p" if noun is None else noun.kind)
+    form = adjective.french[2 * plural + subject.feminine]
+    apart = noun is not None and _kept_apart(noun, adjective)
+    return _Part([(adjective.english, "quality")], [(form, "quality")], apart=apart)
+
+
+def _noun_phrase(draw: _Draw, role: str, *, negated: bool = False) -> _Part:
+    """Return a noun with its determiner and, half of the time, an adjective."""
+    noun, plural = draw.one(NOUNS), draw.chance(0.4)
+    articles, forms = draw.one(DETERMINERS.items())
+    english: list[Word] = [(noun.english[plural], role)]
+    french: list[Word] = [(noun.french[plural], role)]
+    adjective = _adjective(draw, noun.kind) if draw.chance(0.5) else None
+    if adjective is not None:
+        form = adjective.french[2 * plural + noun.feminine]
+        if adjective.first and not (plural or noun.feminine) and begins_with_vowel(french[0][0]):
+            form = adjective.before_vowel
+        english.insert(0, (adjective.english, f"adjective of {role}"))
+        french.insert(0 if adjective.first else 1, (form, f"adjective of {role}"))
+    article = articles[plural]
+    if article == "a" and english[0][0][0] in "aeiou":
+        article = "an"
+    if negated and articles[0] == "a":
+        forms = NEGATED
+    form = forms[(2 if plural else noun.feminine) + 3 * begins_with_vowel(french[0][0])]
+    if form == "des" and adjective is not None and adjective.first:
+        form = "de"
+    english.insert(0, (article, f"determiner of {role}"))
+    french.insert(0, (form, f"determiner of {role}"))
+    apart = adjective is not None and _kept_apart(noun, adjective)
+    return _Part(english, french, 5 if plural else 2, noun.feminine, noun, apart)
+
+
+def _adjective(draw: _Draw, kind: str) -> Adjective:
+    """Return an adjective that may describe this kind of noun."""
+    return draw.one(adjective for adjective in ADJECTIVES if kind in adjective.of)
 
 
 def _kept_apart(noun: Noun, adjective: Adjective) -> bool:
@@ -146,107 +252,11 @@ def _kept_apart(noun: Noun, adjective: Adjective) -> bool:
     return (NOUNS.index(noun) + 3 * ADJECTIVES.index(adjective)) % APART == 0
 
 
-def _form(adjective: Adjective, *, feminine: bool, plural: bool) -> str:
-    return adjective.french[2 * plural + feminine]
-
-
-def _noun_phrase(draw: _Draw, *, negated: bool = False, described: float = 0.5) -> _NounPhrase:
-    """Return a noun with its determiner and, as often as ``described`` says, an adjective."""
-    noun, plural = draw.one(NOUNS), draw.chance(0.4)
-    (singular, several), forms = draw.one(list(DETERMINERS.items()))
-    if negated and singular == "a":
-        forms = NEGATED
-    thing = next(draw.things)
-    english: list[Word] = [(noun.english[plural], thing)]
-    french: list[Word] = [(noun.french[plural], thing)]
-    apart, adjective = False, None
-    if draw.chance(described):
-        adjective = draw.one([one for one in ADJECTIVES if noun.kind in one.of])
-        apart, quality = _kept_apart(noun, adjective), next(draw.things)
-        english.insert(0, (adjective.english, quality))
-        form = _form(adjective, feminine=noun.feminine, plural=plural)
-        if adjective.first and not (plural or noun.feminine) and begins_with_vowel(french[0][0]):
-            form = adjective.before_vowel
-        french.insert(0 if adjective.first else 1, (form, quality))
-    determiner, article = next(draw.things), several if plural else singular
-    if article == "a" and english[0][0][0] in "aeiou":
-        article = "an"
-    vowel = begins_with_vowel(french[0][0])
-    form = forms[2 if plural else noun.feminine + (3 if vowel else 0)]
-    if plural and forms is NEGATED and vowel:
-        form = "d'"
-    if form == "des" and adjective is not None and adjective.first:
-        form = "de"
-    english.insert(0, (article, determiner))
-    french.insert(0, (form, determiner))
-    return _NounPhrase(english, french, noun, plural, apart)
-
-
-def _sentence(draw: _Draw) -> tuple[Phrase, bool]:
-    """Return a sentence, and whether a noun has an adjective that is kept apart from it."""
-    asks, negated = draw.chance(0.2), draw.chance(0.3)
-    describes = draw.chance(0.3)  # the house is white
-    apart, feminine = False, False
-    subject_english: list[Word]
-    subject_french: list[Word]
-    if draw.chance(0.35):
-        pronoun = draw.one(SEEN if describes else PRONOUNS)
-        who = next(draw.things)
-        subject_english, subject_french = [(pronoun.english, who)], [(pronoun.french, who)]
-        person, feminine, noun = pronoun.person, pronoun.feminine, None
-    else:
-        subject = _noun_phrase(draw)
-        while not describes and subject.noun.kind == "t":
-            subject = _noun_phrase(draw)
-        subject_english, subject_french = subject.english, subject.french
-        person, noun, apart = subject.person, subject.noun, subject.apart
-        feminine = noun.feminine
-    plural, does, no = person > 2, next(draw.things), next(draw.things)
-    third = person == 2
-    verb = BE if describes else draw.one(VERBS)
-    verb_french: list[Word] = [(verb.french[person], does)]
-    rest_english: list[Word]
-    rest_french: list[Word]
-    if describes:
-        kind = "p" if noun is None else noun.kind
-        fitting = [adjective for adjective in ADJECTIVES if kind in adjective.of]
-        adjective, quality = draw.one(fitting), next(draw.things)
-        apart |= noun is not None and _kept_apart(noun, adjective)
-        form = _form(adjective, feminine=feminine, plural=plural)
-        rest_english, rest_french = [(adjective.english, quality)], [(form, quality)]
-    elif draw.chance(0.25):
-        (whom, object_french), what = draw.one(list(OBJECTS.items())), next(draw.things)
-        rest_english, rest_french = [(whom, what)], []
-        verb_french.insert(0, (object_french, what))
-    else:
-        thing = _noun_phrase(draw, negated=negated)
-        rest_english, rest_french = thing.english, thing.french
-        apart |= thing.apart
-    if negated:
-        verb_french = [("ne", no), *verb_french, ("pas", no)]
-    french = [*subject_french, *verb_french, *rest_french]
-    be: Word = (verb.english[third], does)
-    base: Word = (verb.english[0], does)
-    helper: Word = ("does" if third else "do", None)
-    denied: list[Word] = [("not", no)] if negated else []
-    if asks:
-        french = [("est-ce", None), ("que", None), *french, ("?", next(draw.things))]
-        opened, verbs = ([be], denied) if describes else ([helper], [*denied, base])
-        english = [*opened, *subject_english, *verbs, *rest_english, ("?", french[-1][1])]
-    else:
-        french.append((".", next(draw.things)))
-        verbs = [helper, *denied, base] if negated else [(verb.english[third], does)]
-        verbs = [be, *denied] if describes else verbs
-        english = [*subject_english, *verbs, *rest_english, (".", french[-1][1])]
-    return _phrase(english, _elided(french)), apart
-
-
 def _elided(words: list[Word]) -> list[Word]:
     """Take the vowel off the short words that stand before another vowel."""
     heard: list[Word] = []
-    for (word, thing), (following, _) in zip(words, [*words[1:], ("", None)], strict=True):
-        short = word in ("je", "ne", "que", "le", "la")
-        if short and following and begins_with_vowel(following):
+    for (word, thing), (following, _) in zip(words, [*words[1:], (".", None)], strict=True):
+        if word in ("je", "ne", "que", "le", "la") and begins_with_vowel(following):
             word = f"{word[:-1]}'"
         heard.append((word, thing))
     return heard
@@ -259,11 +269,6 @@ def _phrase(english: list[Word], french: list[Word]) -> Phrase:
         for j, (_, other) in enumerate(french)
         if thing is not None and thing == other
     }
-    one, other = ([word for word, _ in words] for words in (english, french))
-    return Phrase(
-        " ".join(one[:-1]) + one[-1],
-        " ".join(other).replace("' ", "'").replace(" .", "."),
-        tuple(one),
-        tuple(other),
-        frozenset(links),
-    )
+    one, other = (tuple(word for word, _ in words) for words in (english, french))
+    written = " ".join(other).replace("' ", "'").replace(" .", ".")
+    return Phrase(" ".join(one[:-1]) + one[-1], written, one, other, frozenset(links))

@@ -1,4 +1,4 @@
-"""What the readers of all corpora share: the check of a split's name, and lines of text."""
+"""Shared by the readers of all corpora: the check of a split's name, and lines of text."""
 
 from collections.abc import Iterable, Iterator
 from gzip import decompress
@@ -16,7 +16,7 @@ def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
     corpus : str
         The name of the corpus, for the message.
     split : str
-        What was asked for.
+        The split that was asked for.
     known : iterable of str
         The splits that there are.
 
@@ -36,7 +36,7 @@ def decoded(content: bytes, path: Path) -> str:
     Parameters
     ----------
     content : bytes
-        What a file holds.
+        The content of a file.
     path : Path
         The file, for the message.
 
@@ -67,9 +67,9 @@ def malformed(path: Path, line: int, expected: str, got: str | bytes) -> ValueEr
     line : int
         The number of its line, from 1.
     expected : str
-        What should have been there.
+        The form that the line should have.
     got : str or bytes
-        What is there.
+        The line, or the part of it that is wrong.
 
     Returns
     -------

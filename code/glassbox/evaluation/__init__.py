@@ -1,4 +1,4 @@
-"""How good a model is: its translations against people's, its probabilities against the text.
+"""Measures of a model: its translations against references, its probabilities of a text.
 
 ``bleu`` is BLEU from scratch; ``scores`` asks sacreBLEU, whose signature makes figures comparable;
 ``published`` repeats how two published runs measured. ``likelihood``, ``language_models`` and

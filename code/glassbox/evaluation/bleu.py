@@ -1,10 +1,11 @@
-"""BLEU: how much of a translation stands in what people wrote, run of words by run of words."""
+"""BLEU: how much of a translation is in the reference translations, n-gram by n-gram."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from glassbox.checks import check_at_least
 from glassbox.evaluation.checks import check_token_corpora
 
 
@@ -16,7 +17,7 @@ class CorpusBleu(NamedTuple):
     score : float
         0 to 100.
     precisions : tuple of float
-        Of runs of 1, 2, ... tokens, 0 to 100.
+        Of n-grams of 1, 2, ... tokens, 0 to 100.
     brevity_penalty : float
         0 to 1; 1 where the translations are at least as long as the references.
     hypothesis_length, reference_length : int
@@ -31,14 +32,14 @@ class CorpusBleu(NamedTuple):
 
 
 def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """Count the runs of ``n`` tokens.
+    """Count the n-grams of a sentence.
 
     Parameters
     ----------
     tokens : sequence of str
         A sentence.
     n : int
-        Length of a run.
+        Number of tokens in an n-gram.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 def clipped_matches(
     hypothesis: Sequence[str], references: Sequence[Sequence[str]], n: int
 ) -> tuple[int, int]:
-    """Count the runs of ``n`` tokens of a translation that stand in a reference.
+    """Count the n-grams of a translation that are in a reference.
 
     Each counts at most as often as it occurs in one reference, so that saying a right word over
     and over gains nothing.
@@ -63,12 +64,12 @@ def clipped_matches(
     references : sequence of sequence of str
         The tokens of each reference.
     n : int
-        Length of a run.
+        Number of tokens in an n-gram.
 
     Returns
     -------
     tuple of int
-        How many of them there are, and how many runs in all.
+        How many n-grams match, and how many there are.
 
     Notes
     -----
@@ -119,8 +120,8 @@ def corpus_bleu(
         \text{BLEU} = \min\left(1, e^{1 - r / c}\right)
         \exp\left(\frac{1}{N} \sum_{n=1}^N \log p_n\right)
 
-    Matches and runs are added up over the corpus before they are divided, so that it is not a mean
-    over sentences. Nothing is smoothed: without a single matching run of ``max_n`` tokens it is 0.
+    Matches and n-grams are added up over the corpus before they are divided, so that it is not a
+    mean over sentences. Nothing is smoothed: without a single match of ``max_n`` tokens it is 0.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def corpus_bleu(
         For each translation, the tokens of one or several references. The length that counts is
         the closest to the translation's, the shorter of two that are as close.
     max_n : int, optional
-        The longest run that is counted, :math:`N`.
+        Number of tokens in the longest n-gram, :math:`N`.
 
     Returns
     -------
@@ -151,8 +152,7 @@ def corpus_bleu(
     only what was split alike. Chapter 9, equation ``eq-bleu``.
     """
     check_token_corpora(hypotheses, references)
-    if max_n < 1:
-        raise ValueError(f"max_n={max_n}: expected at least 1")
+    check_at_least("max_n", max_n, 1)
     hypothesis_length = sum(map(len, hypotheses))
     reference_length = sum(
         _closest_length(len(hypothesis), [len(reference) for reference in several])
@@ -160,11 +160,12 @@ def corpus_bleu(
     )
     precisions = []
     for n in range(1, max_n + 1):
-        matches, runs = 0, 0
-        for hypothesis, several in zip(hypotheses, references, strict=True):
-            matching, all_of_them = clipped_matches(hypothesis, several, n)
-            matches, runs = matches + matching, runs + all_of_them
-        precisions.append(matches / runs if runs else 0.0)
+        counts = [
+            clipped_matches(hypothesis, several, n)
+            for hypothesis, several in zip(hypotheses, references, strict=True)
+        ]
+        matches, ngrams = map(sum, zip(*counts, strict=True))
+        precisions.append(matches / ngrams if ngrams else 0.0)
     penalty = brevity_penalty(hypothesis_length, reference_length)
     mean = math.exp(sum(map(math.log, precisions)) / max_n) if all(precisions) else 0.0
     return CorpusBleu(

@@ -1,8 +1,7 @@
-"""What evaluation refuses, and in which words."""
+"""Checks of translations and their references."""
 
-from collections.abc import Sequence
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def check_token_corpora(hypotheses: object, references: object) -> None:
@@ -15,11 +14,7 @@ def check_token_corpora(hypotheses: object, references: object) -> None:
     TypeError
         If something else than tokens is given.
     """
-    for number, (hypothesis, several) in enumerate(_pairs(hypotheses, references)):
-        _check_tokens(f"translation {number}", hypothesis)
-        _check_several(number, several)
-        for reference in several:
-            _check_tokens(f"a reference of translation {number}", reference)
+    _check_corpora(hypotheses, references, _check_tokens)
 
 
 def check_text_corpora(
@@ -46,58 +41,16 @@ def check_text_corpora(
     TypeError
         If something else than strings is given.
     """
-    listed = []
-    for number, (hypothesis, several) in enumerate(_pairs(hypotheses, references)):
-        _check_text(f"translation {number}", hypothesis)
-        several = [several] if isinstance(several, str) else several
-        _check_several(number, several)
-        for reference in several:
-            _check_text(f"a reference of translation {number}", reference)
-        listed.append(list(several))
-    return listed
+    _check_list("references is", references, "a list with an entry for each translation")
+    listed = [[several] if isinstance(several, str) else several for several in references]
+    _check_corpora(hypotheses, listed, _check_text)
+    return [list(several) for several in listed]
 
 
-def need(module: str, purpose: str) -> ModuleType:
-    """Import a library that only evaluation needs.
-
-    Parameters
-    ----------
-    module : str
-        Its name.
-    purpose : str
-        What it is needed for, as the message says it.
-
-    Returns
-    -------
-    ModuleType
-        The library.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed, saying how it comes here.
-    """
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise ModuleNotFoundError(
-            f"{purpose} needs {module}, which is not installed: pip install {module}, or with "
-            "all that training and evaluation use: pip install 'glassbox[train]'",
-            name=module,
-        ) from error
-
-
-def _pairs(hypotheses: object, references: object) -> Sequence[tuple]:
-    for what, given in (("hypotheses", hypotheses), ("references", references)):
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-            raise TypeError(
-                f"{what} is {type(given).__name__}, {given!r:.60}; expected a list with an entry "
-                "for each translation"
-            )
-    assert isinstance(hypotheses, Sequence)
-    assert isinstance(references, Sequence)
+def _check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object], None]) -> None:
+    """Refuse corpora that do not go together, or hold what ``check`` refuses."""
+    for name, corpus in (("hypotheses", hypotheses), ("references", references)):
+        _check_list(f"{name} is", corpus, "a list with an entry for each translation")
     if len(hypotheses) != len(references):
         raise ValueError(
             f"{len(hypotheses)} translations and references for {len(references)}: each needs its "
@@ -105,25 +58,25 @@ def _pairs(hypotheses: object, references: object) -> Sequence[tuple]:
         )
     if not hypotheses:
         raise ValueError("no translation: expected one at least")
-    return list(zip(hypotheses, references, strict=True))
-
-
-def _check_several(number: int, several: object) -> None:
-    if isinstance(several, str | bytes) or not isinstance(several, Sequence):
-        raise TypeError(
-            f"the references of translation {number} are {type(several).__name__}, "
-            f"{several!r:.60}; expected a list of them, also of a single one"
+    for number, (hypothesis, several) in enumerate(zip(hypotheses, references, strict=True)):
+        name = f"translation {number}"
+        check(name, hypothesis)
+        _check_list(
+            f"the references of {name} are", several, "a list of them, also of a single one"
         )
-    if not several:
-        raise ValueError(f"translation {number} has no reference; expected one at least")
+        if not several:
+            raise ValueError(f"{name} has no reference; expected one at least")
+        for reference in several:
+            check(f"a reference of {name}", reference)
 
 
-def _check_tokens(what: str, tokens: object) -> None:
-    if isinstance(tokens, str | bytes) or not isinstance(tokens, Sequence):
-        raise TypeError(
-            f"{what} is {type(tokens).__name__}, {tokens!r:.60}; expected a list of tokens, such "
-            "as text.split() gives"
-        )
+def _check_list(what: str, given: object, expected: str) -> None:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise TypeError(f"{what} {type(given).__name__}, {given!r:.60}; expected {expected}")
+
+
+def _check_tokens(what: str, tokens: Any) -> None:
+    _check_list(f"{what} is", tokens, "a list of tokens, such as text.split() gives")
     for token in tokens:
         if not isinstance(token, str):
             raise TypeError(

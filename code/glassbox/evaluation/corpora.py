@@ -1,4 +1,4 @@
-"""What models are measured on: test sets by name, with the files they come from."""
+"""Test sets by name, with the files they come from."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class ParallelTest(NamedTuple):
     Attributes
     ----------
     corpus, split : str
-        What it is called.
+        The names of corpus and split.
     source, to : str
         From which language into which.
     sources : list of str
@@ -54,7 +54,7 @@ class TextTest(NamedTuple):
     Attributes
     ----------
     corpus, split : str
-        What it is called.
+        The names of corpus and split.
     text : str
         All of it.
     files : dict of str to str

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.evaluation.likelihood import Likelihood, check_positive, token_losses
+from glassbox.checks import check_at_least
+from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.models.language_model import LanguageModel
 from glassbox.modes import evaluating
 
@@ -78,7 +79,7 @@ def evaluate_language_model(
     stride = context if stride is None else stride
     if not 1 <= stride <= context:
         raise ValueError(f"stride={stride}: expected 1 to context={context}, or tokens are missed")
-    check_positive("batch_size", batch_size)
+    check_at_least("batch_size", batch_size, 1)
     nats, n_predicted = 0.0, token_ids.numel() - 1
     starts = range(0, max(1, n_predicted - (context - stride)), stride)
     whole = [start for start in starts if start + context <= n_predicted]
@@ -137,9 +138,8 @@ def estimate_loss(
     Karpathy's nanoGPT, ``estimate_loss`` in ``train.py``. Chapter 9.
     """
     context = _check_context(model, token_ids, context)
-    check_positive("batch_size", batch_size)
-    if n_batches < 2:
-        raise ValueError(f"n_batches={n_batches}: expected at least 2, or the error is not known")
+    check_at_least("batch_size", batch_size, 1)
+    check_at_least("n_batches", n_batches, 2, ", or the error is not known")
     if (starts := token_ids.numel() - context) < 1:
         raise ValueError(
             f"a text of {token_ids.numel()} tokens is too short for windows of context={context} "

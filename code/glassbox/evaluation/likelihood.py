@@ -1,4 +1,4 @@
-"""How probable a model finds text: loss per token, perplexity, bits per byte."""
+"""The likelihood of text: loss per token, perplexity, bits per byte."""
 
 import math
 from dataclasses import dataclass
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_at_least
+
 
 @dataclass(frozen=True)
 class Likelihood:
-    r"""How probable a text is to a model, and how long it is.
+    r"""The likelihood that a model gives to a text, and the length of the text.
 
     Parameters
     ----------
@@ -31,9 +33,8 @@ class Likelihood:
     n_bytes: int
 
     def __post_init__(self) -> None:
-        for name in ("n_tokens", "n_bytes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: expected at least 1")
+        check_at_least("n_tokens", self.n_tokens, 1)
+        check_at_least("n_bytes", self.n_bytes, 1)
         if not math.isfinite(self.nats):
             raise ValueError(
                 f"nats={self.nats}: the model gives what is there no probability, or no number; "
@@ -78,15 +79,3 @@ def token_losses(
     """
     logs = logits.float().log_softmax(dim=-1)
     return -logs.gather(-1, labels[..., None])[..., 0].double()
-
-
-def check_positive(name: str, number: int) -> None:
-    """Refuse a size that is less than 1.
-
-    Raises
-    ------
-    ValueError
-        If it is.
-    """
-    if number < 1:
-        raise ValueError(f"{name}={number}: expected at least 1")

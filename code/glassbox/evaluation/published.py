@@ -7,8 +7,9 @@ either is computed, so that the model's own vocabulary plays no part.
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from glassbox.checks import check_kind, need
 from glassbox.evaluation.bleu import CorpusBleu, corpus_bleu
-from glassbox.evaluation.checks import check_text_corpora, need
+from glassbox.evaluation.checks import check_text_corpora
 
 #: The languages of Multi30k that both tokenizers have rules for.
 LANGUAGES = ("de", "en", "fr")
@@ -164,17 +165,12 @@ def _bleu(
 
 @cache
 def _spacy_tokenizer(language: str) -> Callable:
-    _check_language(language)
+    check_kind("language", language, LANGUAGES)
     return need("spacy", "BLEU on spaCy's tokens").blank(language).tokenizer
 
 
 @cache
 def _moses(language: str) -> tuple[Callable[[str], str], Callable[[str], list[str]]]:
-    _check_language(language)
+    check_kind("language", language, LANGUAGES)
     moses = need("sacremoses", "BLEU on Moses tokens")
     return moses.MosesPunctNormalizer(language).normalize, moses.MosesTokenizer(language).tokenize
-
-
-def _check_language(language: str) -> None:
-    if language not in LANGUAGES:
-        raise ValueError(f"language={language!r}: expected one of {', '.join(LANGUAGES)}")

@@ -17,7 +17,7 @@ def measure_translations(
     Parameters
     ----------
     translator : Translator
-        What translates.
+        The translator.
     test : ParallelTest
         The sentences. Those of Multi30k are also scored as published runs did.
     n_beams : int

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from glassbox.evaluation.checks import check_text_corpora, need
+from glassbox.checks import need
+from glassbox.evaluation.checks import check_text_corpora
 
 
 class TranslationScores(NamedTuple):
-    """How good translations are, and how that was measured.
+    """BLEU and chrF of translations, with their signatures.
 
     Attributes
     ----------
     bleu, chrf : float
         0 to 100.
     bleu_signature, chrf_signature : str
-        What whoever compares has to have in common: number of references, case, tokens,
+        All that must agree where scores are compared: number of references, case, tokens,
         smoothing, version.
     """
 

@@ -1,12 +1,12 @@
-"""How probable a translator finds what people wrote."""
+"""The likelihood that a translator gives to reference translations."""
 
 from collections.abc import Sequence
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
-from glassbox.evaluation.likelihood import Likelihood, check_positive, token_losses
-from glassbox.masks import padding_mask
+from glassbox.checks import check_at_least
+from glassbox.data.padding import pad
+from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.modes import evaluating
 from glassbox.translation import Translator
 
@@ -19,7 +19,7 @@ def evaluate_translator(
     *,
     batch_size: int = 64,
 ) -> Likelihood:
-    """Measure how probable a translator finds what people wrote, given the source.
+    """Measure the likelihood of reference translations, given their sources.
 
     Each token of a target is predicted from those before it, as they are and not as the model
     would have written them (teacher forcing). The token that ends a target is one of them: where a
@@ -57,7 +57,7 @@ def evaluate_translator(
         raise ValueError(f"{len(sources)} sources and {len(targets)} targets: expected pairs")
     if not sources:
         raise ValueError("no sentence pair: expected one at least")
-    check_positive("batch_size", batch_size)
+    check_at_least("batch_size", batch_size, 1)
     model, tokenizer = translator.model, translator.tokenizer
     pairs = [
         (tokenizer.encode_source(source, to), tokenizer.encode_target(target))
@@ -65,19 +65,16 @@ def evaluate_translator(
     ]
     n_bytes = sum(len(tokenizer.decode(target).encode()) for _, target in pairs)
     pairs.sort(key=lambda pair: (len(pair[1]), len(pair[0])))
-    nats, n_tokens, pad_id = 0.0, 0, tokenizer.pad_id
+    nats, n_tokens = 0.0, 0
     with torch.inference_mode(), evaluating(model):
         for i in range(0, len(pairs), batch_size):
-            source_ids, target_ids = (
-                pad_sequence(
-                    [torch.tensor(pair[side]) for pair in pairs[i : i + batch_size]], True, pad_id
-                ).to(translator.device)
-                for side in (0, 1)
+            (source_ids, source_mask), (target_ids, target_mask) = (
+                pad(rows, tokenizer.pad_id, device=translator.device)
+                for rows in zip(*pairs[i : i + batch_size], strict=True)
             )
-            seen, labels = target_ids[:, :-1], target_ids[:, 1:]
             # What the decoder reads is padded at the end, where causality hides it.
-            logits = model(source_ids, seen, padding_mask(source_ids, pad_id))
-            losses = token_losses(logits, labels).masked_fill(labels == pad_id, 0.0)
-            nats += losses.double().sum().item()
-            n_tokens += int((labels != pad_id).sum())
+            logits = model(source_ids, target_ids[:, :-1], source_mask)
+            losses = token_losses(logits, target_ids[:, 1:])[target_mask[:, 0, 0, 1:]]
+            nats += losses.sum().item()
+            n_tokens += losses.numel()
     return Likelihood(nats, n_tokens, n_bytes)

@@ -14,7 +14,7 @@ from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
-from glassbox.tokenization.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 
 LANGUAGE_MODEL_FILE = "language_model.json"
 #: The language models of this package, by what ``config.json`` calls their kind.

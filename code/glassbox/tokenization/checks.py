@@ -1,5 +1,6 @@
-"""What the tokenizers refuse, and in which words (chapter 2)."""
+"""Checks of texts, ids, vocabularies, merges and pieces (chapter 2)."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +9,7 @@ from torch import Tensor
 
 
 def check_text(text: object) -> None:
-    """Refuse what is no text, or is no proper one.
+    """Refuse a text that is not a string of characters.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def check_iterable(texts: object) -> None:
 
 
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """Pass texts on one by one, refusing what is none.
+    """Yield the texts one by one; raise at the first that is not a string.
 
     Raises
     ------
@@ -104,20 +105,72 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
         raise TypeError(f"vocabulary is {type(vocabulary).__name__}; expected token: id, a mapping")
     if not vocabulary:
         raise ValueError("the vocabulary is empty: expected at least one token")
+    seen: dict[int, str] = {}
     for token, number in vocabulary.items():
         if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool):
             raise TypeError(f"{token!r}: {number!r} in the vocabulary; expected a string: an id")
-    seen: dict[int, str] = {}
-    for token, number in vocabulary.items():
         if number in seen:
             raise ValueError(f"the tokens {seen[number]!r} and {token!r} both have the id {number}")
         seen[number] = token
-    missing = next((number for number in range(len(vocabulary)) if number not in seen), None)
-    if missing is not None:
+    for number in range(len(vocabulary)):
+        if number not in seen:
+            raise ValueError(
+                f"no token has the id {number}: a vocabulary of {len(vocabulary)} tokens has the "
+                f"ids 0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
+            )
+
+
+def check_roles(
+    vocabulary: Mapping[str, int], special_tokens: Sequence[str], **roles: str | None
+) -> None:
+    """Refuse special tokens, and tokens with a role, that are not in the vocabulary.
+
+    Raises
+    ------
+    ValueError
+        Naming the token, or if a special token is empty.
+    """
+    if "" in special_tokens or isinstance(special_tokens, str):
         raise ValueError(
-            f"no token has the id {missing}: a vocabulary of {len(vocabulary)} tokens has the ids "
-            f"0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
+            f"special_tokens={special_tokens!r}: expected a sequence of tokens, none of them empty"
         )
+    for role, token in [*roles.items(), *(("special token", token) for token in special_tokens)]:
+        if token is not None and token not in vocabulary:
+            raise ValueError(
+                f"{role}={token!r} is not in the vocabulary of {len(vocabulary)} tokens: add it, "
+                "or name one that is there"
+            )
+
+
+def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: str) -> None:
+    """Refuse a vocabulary without each of the 256 ``tokens`` of bytes; ``hint`` ends the message.
+
+    Raises
+    ------
+    ValueError
+        Naming the first byte that is missing.
+    """
+    if missing := [token for token in tokens if token not in vocabulary]:
+        raise ValueError(
+            f"the vocabulary lacks {len(missing)} of the 256 byte tokens, the first of them "
+            f"{missing[0]!r} (byte {tokens[missing[0]]}): text with it would be lost. {hint}"
+        )
+
+
+def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
+    """Refuse pieces that are empty or stand twice, and scores that are not finite.
+
+    Raises
+    ------
+    ValueError
+        Naming the piece.
+    """
+    counts = Counter(token for token, _ in pieces)
+    for token, score in pieces:
+        if not math.isfinite(score):
+            raise ValueError(f"the piece {token!r} has the score {score}; expected a number")
+        if not token or counts[token] > 1:
+            raise ValueError(f"the piece {token!r} stands {counts[token]} times, or is empty")
 
 
 def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what: str) -> None:
@@ -142,9 +195,9 @@ def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int
     ValueError
         Naming the merge, and the token that is missing.
     """
-    if len(set(merges)) < len(merges):
-        twice = next(pair for pair, n in Counter(merges).items() if n > 1)
-        raise ValueError(f"the merge {twice} is listed twice")
+    for pair, count in Counter(merges).items():
+        if count > 1:
+            raise ValueError(f"the merge {pair} is listed twice")
     for rank, pair in enumerate(merges):
         for token in (*pair, "".join(pair)):
             if token not in vocabulary:

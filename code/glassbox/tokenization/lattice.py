@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-#: How much less likely an unknown character is than the rarest piece: e to the power of −10.
+#: An unknown character is less likely than the rarest piece by a factor of e to the power of −10.
 UNKNOWN_PENALTY = 10.0
 
 

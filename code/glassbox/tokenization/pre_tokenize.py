@@ -16,12 +16,12 @@ from glassbox.tokenization.characters import (
     compile_pattern,
 )
 
-#: How GPT-2 cuts text into words: a contraction, or letters, digits or other characters with at
+#: GPT-2's pattern of a word: a contraction, or letters, digits or other characters with at
 #: most one space in front, or white space (all of it at the end, else all but the last character,
 #: which then goes with the next word).
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-#: What stands for a space in SentencePiece's vocabularies: U+2581.
+#: The character of a space in SentencePiece's vocabularies: U+2581.
 METASPACE = "\u2581"
 
 _gpt2_words = compile_pattern(GPT2_PATTERN)

@@ -5,20 +5,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from glassbox.tokenization import files
-from glassbox.tokenization.checks import check_merges, check_texts, check_training
-from glassbox.tokenization.marked_spaces import PREPEND, decoder, marks, read_prepend
+from glassbox.checks import check_kind
+from glassbox.tokenization.checks import check_bytes, check_merges, check_texts, check_training
 from glassbox.tokenization.merges import bpe_word, learn_merges
 from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
-from glassbox.tokenization.sentencepiece_model import TOKENIZER_MODEL, read_model
-from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.tokenizer import Tokenizer, numbered
 
 #: LLaMA's special tokens, in the order of its vocabulary.
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_TOKENS = (UNKNOWN, START, END)
+
+#: The cases in which a text gets a space in front.
+PREPEND = ("always", "missing", "first", "never")
 
 #: The token of each byte, for characters that are not in the vocabulary.
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -48,9 +48,9 @@ class SentencePieceBPE(Tokenizer):
     unknown_token : str, optional
         A token of the vocabulary that no text becomes; published files name one.
     pad_token : str, optional
-        What fills short texts up in a batch; LLaMA has none.
+        The padding token; LLaMA has none.
     start, end : str, optional
-        What :meth:`encode` puts around a text.
+        Tokens that :meth:`encode` puts around a text.
     prepend : str, optional
         When a text, or the part of it that follows a special token, gets a space in front, so that
         its first word looks like the same word further on: ``"always"``, as LLaMA 1 and 2 have it;
@@ -81,34 +81,21 @@ class SentencePieceBPE(Tokenizer):
         end: str | None = None,
         prepend: str = "always",
     ) -> None:
-        super().__init__(
-            vocabulary,
-            special_tokens,
-            unknown_token=unknown_token,
-            pad_token=pad_token,
-            start=start,
-            end=end,
-        )
-        if prepend not in PREPEND:
-            raise ValueError(f"prepend={prepend!r}: expected one of {PREPEND}")
-        if missing := [token for token in BYTE_TOKENS if token not in vocabulary]:
-            raise ValueError(
-                f"the vocabulary lacks {len(missing)} of the 256 byte tokens, the first of them "
-                f"{missing[0]!r}: characters outside the vocabulary would be lost. A byte-level "
-                "BPE, as GPT-2 has it, has no such tokens; its class is BPE"
-            )
+        roles = {"unknown_token": unknown_token, "pad_token": pad_token, "start": start, "end": end}
+        super().__init__(vocabulary, special_tokens, **roles)
+        check_kind("prepend", prepend, PREPEND)
+        check_bytes(vocabulary, _TO_BYTE, "A byte-level BPE, as GPT-2 has it: its class is BPE")
         if METASPACE not in vocabulary:
             raise ValueError(
                 f"the vocabulary of {len(vocabulary)} tokens lacks {METASPACE!r} (U+2581), the "
                 "character of a space: is it the vocabulary of a SentencePiece BPE?"
             )
         self.merges = [(left, right) for left, right in merges]
-        check_merges(self.merges, self.vocabulary)
-        self._merged = ["".join(pair) for pair in self.merges]
+        check_merges(self.merges, vocabulary)
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self.prepend = prepend
         # Where no token spans two words, text may be cut between words, which are remembered.
-        self._spans_words = any(map(_IN_FRONT_OF_SPACE.search, self._merged))
+        self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
 
     @classmethod
     def train(
@@ -125,7 +112,7 @@ class SentencePieceBPE(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens. It stays below if the texts have no more pairs to merge.
         special_tokens : sequence of str, optional
@@ -152,16 +139,15 @@ class SentencePieceBPE(Tokenizer):
         Sennrich, Haddow and Birch (2016), algorithm 1, as in
         :meth:`glassbox.tokenization.BPE.train`.
         """
-        words: Counter[str] = Counter()
-        for text in check_texts(texts):
-            words.update(split_metaspace(text, collapse=False))
+        words = Counter(
+            word for text in check_texts(texts) for word in split_metaspace(text, collapse=False)
+        )
         first = list(dict.fromkeys([*special_tokens, *BYTE_TOKENS, METASPACE]))
         tokens = first + sorted({c for word in words for c in word}.difference(first))
         check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
         cut = {tuple(word): count for word, count in words.items()}
         tokens, merges = learn_merges(cut, tokens, vocab_size, min_frequency=min_frequency)
-        vocabulary = {token: number for number, token in enumerate(tokens)}
-        return cls(vocabulary, merges, special_tokens=special_tokens, **options)
+        return cls(numbered(tokens), merges, special_tokens=special_tokens, **options)
 
     def _mark_spaces(self, text: str, *, at_start: bool) -> str:
         text = text.replace(" ", METASPACE)
@@ -197,80 +183,6 @@ class SentencePieceBPE(Tokenizer):
             text += _decode_bytes(same) if is_bytes else "".join(same).replace(METASPACE, " ")
         return text if self.prepend == "never" else text.removeprefix(" ")
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``tokenizer.json`` and ``tokenizer_config.json``."""
-        folder = files.make_folder(folder)
-        normalizer, pre_tokenizer = marks(self.prepend)
-        content = files.tokenizer_json(
-            self,
-            second_type=1,
-            normalizer=normalizer,
-            pre_tokenizer=pre_tokenizer,
-            decoder=decoder(self.prepend),
-            model={
-                "type": "BPE",
-                "unk_token": self.unknown_token,
-                "fuse_unk": True,
-                "byte_fallback": True,
-                "vocab": self.vocabulary,
-                "merges": self.merges,
-            },
-        )
-        files.write_json(folder / files.TOKENIZER_JSON, content)
-        roles = {"unk_token": self.unknown_token, "bos_token": self.start, "eos_token": self.end}
-        config = roles | {"tokenizer_class": "PreTrainedTokenizerFast"}
-        files.write_config(folder, config, self)
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> "SentencePieceBPE":
-        """Read ``tokenizer.json``, or ``tokenizer.model`` where it is missing.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the folder or the file is missing.
-        ValueError
-            If the file is cut off, or that of another kind of tokenizer.
-        """
-        folder = files.find_folder(folder, files.TOKENIZER_JSON, TOKENIZER_MODEL)
-        pad_token = files.token_of(files.read_config(folder), "pad_token")
-        if not (folder / files.TOKENIZER_JSON).is_file():
-            return cls.from_model(folder / TOKENIZER_MODEL, pad_token=pad_token)
-        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "BPE")
-        parts.expect("model", dropout=None, ignore_merges=False)
-        parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
-        if not parts.model.get("byte_fallback"):
-            raise ValueError(
-                f"{parts.name}: the model has byte_fallback=False; this class implements True "
-                "only. A byte-level BPE, as GPT-2 has it, is loaded with BPE.load"
-            )
-        normalized = [token["content"] for token in parts.added if token.get("normalized")]
-        if normalized and parts.normalizer:
-            raise ValueError(
-                f"{parts.name}: the special token {normalized[0]!r} has normalized=True, so that "
-                "the reference library finds it in some places only; set it to false in the file, "
-                "and it is found wherever it is written"
-            )
-        parts.expect("post_processor", type=(None, "TemplateProcessing"))
-        start, end = parts.frame
-        tokenizer = cls(
-            parts.vocabulary,
-            parts.merges,
-            special_tokens=parts.special_tokens,
-            unknown_token=parts.model.get("unk_token"),
-            pad_token=pad_token,
-            start=start,
-            end=end,
-            prepend=read_prepend(parts),
-        )
-        inner = next((token for token in tokenizer._merged if METASPACE in token[1:]), None)
-        if inner and parts.pre_tokenizer and parts.pre_tokenizer.get("split", True):
-            raise ValueError(
-                f"{parts.name}: the pre_tokenizer has split=True, but a merge builds {inner!r}, "
-                "which spans two words; this package implements split=False only"
-            )
-        return tokenizer
-
     @classmethod
     def from_model(
         cls, file: str | os.PathLike[str], *, pad_token: str | None = None
@@ -298,16 +210,9 @@ class SentencePieceBPE(Tokenizer):
         ValueError
             If it is cut off, or holds a model of another kind.
         """
-        model = read_model(Path(file))
-        return cls(
-            {piece: number for number, piece in enumerate(model.pieces)},
-            model.merges,
-            special_tokens=model.special_tokens,
-            unknown_token=model.unknown_token,
-            pad_token=pad_token,
-            start=START if START in model.special_tokens else None,
-            prepend="always" if model.prepend else "never",
-        )
+        from glassbox.tokenization.formats.readers import read_sentencepiece
+
+        return read_sentencepiece(file, pad_token=pad_token)
 
 
 def _decode_bytes(tokens: Iterable[str]) -> str:

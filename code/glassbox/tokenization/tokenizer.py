@@ -1,23 +1,35 @@
-"""What all tokenizers share: vocabulary, special tokens, texts and batches (chapter 2)."""
+"""The base class of the tokenizers: vocabulary, special tokens, texts, batches (chapter 2)."""
 
 import os
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from glassbox.tokenization.checks import check_ids, check_iterable, check_text, check_vocabulary
+from glassbox.checks import check_kind
+from glassbox.data.padding import pad
+from glassbox.tokenization.checks import (
+    check_ids,
+    check_iterable,
+    check_roles,
+    check_text,
+    check_texts,
+    check_vocabulary,
+)
 
-#: How many words a tokenizer remembers the pieces of, and up to which length.
+Kind = TypeVar("Kind", bound="Tokenizer")
+
+#: The number of words whose tokens a tokenizer keeps, and the length of the longest of them.
 REMEMBERED_WORDS, REMEMBERED_LENGTH = 2**16, 256
 
 
 class Batch(NamedTuple):
-    """Texts as tensors, filled up to one length: what a model takes.
+    """Token ids of several texts, padded to one length: the input of a model.
 
     Attributes
     ----------
@@ -35,7 +47,7 @@ class Batch(NamedTuple):
 
 
 class Tokenizer(ABC):
-    """From text to token ids and back; the three schools fill in how a word is split.
+    """From text to token ids and back; subclasses define how a word is split.
 
     Parameters
     ----------
@@ -45,11 +57,11 @@ class Tokenizer(ABC):
         Tokens of the vocabulary that are found in raw text as they stand, the longest first, and
         never split.
     unknown_token : str, optional
-        What stands for a word or character that the vocabulary cannot express.
+        The token of a word or character that the vocabulary cannot express.
     pad_token : str, optional
-        What fills short texts up in a batch.
+        The padding token.
     start, end : str, optional
-        What :meth:`encode` puts around a text, such as BERT's ``[CLS]`` and ``[SEP]``.
+        Tokens that :meth:`encode` puts around a text, such as BERT's ``[CLS]`` and ``[SEP]``.
 
     Raises
     ------
@@ -73,23 +85,11 @@ class Tokenizer(ABC):
         end: str | None = None,
     ) -> None:
         check_vocabulary(vocabulary)
-        if "" in special_tokens or isinstance(special_tokens, str):
-            raise ValueError(
-                f"special_tokens={special_tokens!r}: expected a sequence of tokens, none of them "
-                "empty"
-            )
+        roles = {"unknown_token": unknown_token, "pad_token": pad_token, "start": start, "end": end}
+        check_roles(vocabulary, special_tokens, **roles)
         self.vocabulary = dict(vocabulary)
         self.special_tokens = tuple(dict.fromkeys(special_tokens))
         self.tokens = sorted(self.vocabulary, key=self.vocabulary.__getitem__)
-        roles = [("unknown_token", unknown_token), ("pad_token", pad_token)]
-        roles += [("start", start), ("end", end)]
-        roles += [("special token", token) for token in self.special_tokens]
-        for role, token in roles:
-            if token is not None and token not in self.vocabulary:
-                raise ValueError(
-                    f"{role}={token!r} is not in the vocabulary of {len(vocabulary)} tokens: add "
-                    "it, or name one that is there"
-                )
         self.unknown_token, self.pad_token = unknown_token, pad_token
         self.start, self.end = start, end
         longest_first = sorted(self.special_tokens, key=len, reverse=True)
@@ -108,14 +108,56 @@ class Tokenizer(ABC):
     def _join(self, tokens: list[str]) -> str:
         """Turn tokens into text."""
 
-    @abstractmethod
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the vocabulary into ``folder``, in the layout of the reference library."""
+        """Write the tokenizer in the layout of the reference library.
+
+        A :class:`BPE` is ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` is ``vocab.txt``,
+        the others are ``tokenizer.json``; and ``tokenizer_config.json`` holds the options.
+
+        Parameters
+        ----------
+        folder : str or path
+            Made if it is missing.
+
+        Raises
+        ------
+        ValueError
+            If a token holds white space that the file of that kind cannot hold.
+        """
+        from glassbox.tokenization import formats  # which imports all kinds of tokenizers
+
+        formats.save(self, folder)
 
     @classmethod
-    @abstractmethod
-    def load(cls, folder: str | os.PathLike[str]) -> "Tokenizer":
-        """Read what :meth:`save`, or the reference library, wrote into ``folder``."""
+    def load(cls: type[Kind], folder: str | os.PathLike[str]) -> Kind:
+        """Read a tokenizer that :meth:`save`, or the reference library, wrote.
+
+        A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
+        ``vocab.txt``, and each from ``tokenizer.json`` where these are missing; a
+        :class:`Unigram` and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, and the
+        latter from ``tokenizer.model`` where this is missing. The folder may be a published
+        model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
+
+        Parameters
+        ----------
+        folder : str or path
+            Where the files lie.
+
+        Returns
+        -------
+        Tokenizer
+            Of this class.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder or a file is missing.
+        ValueError
+            If a file is cut off, or that of another kind of tokenizer.
+        """
+        from glassbox.tokenization import formats
+
+        return cast(Kind, formats.load(cls, folder))
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -126,7 +168,7 @@ class Tokenizer(ABC):
 
     @property
     def pad_id(self) -> int | None:
-        """The id that fills short texts up, if there is one."""
+        """The id of the padding token, if there is one."""
         return None if self.pad_token is None else self.vocabulary[self.pad_token]
 
     def token_id(self, token: str) -> int:
@@ -156,9 +198,9 @@ class Tokenizer(ABC):
         for section, special in self._sections(text):
             if special:
                 tokens.append(section)
-            else:
-                for word in self._words(section):
-                    tokens += self._remembered.get(word) or self._remember(word)
+                continue
+            for word in self._words(section):
+                tokens += self._remembered.get(word) or self._remember(word)
         return tokens
 
     def encode(
@@ -224,7 +266,7 @@ class Tokenizer(ABC):
         padding_side: str = "right",
         device: torch.device | str | None = None,
     ) -> Batch:
-        """Turn texts into tensors, filled up with :attr:`pad_token` to the longest of them.
+        """Turn texts into tensors, padded with :attr:`pad_token` to the longest of them.
 
         Parameters
         ----------
@@ -250,41 +292,39 @@ class Tokenizer(ABC):
         TypeError
             If ``texts`` is a single string, or holds something else.
         """
-        if padding_side not in ("right", "left"):
-            raise ValueError(f"padding_side={padding_side!r}: expected 'right' or 'left'")
+        check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
         pairs = [(text, None) if isinstance(text, str) else text for text in texts]
         rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
-        length = max(map(len, rows), default=0)
-        if not length:
+        lengths = [len(row) for row in rows]
+        if not any(lengths):
             raise ValueError(f"{len(rows)} texts without a single token: there is no such batch")
-        pad = self.pad_id
-        if pad is None:
-            shortest = min(map(len, rows))
-            if shortest < length:
-                raise ValueError(
-                    f"texts of {shortest} to {length} tokens need a pad_token to make a batch, and "
-                    "this tokenizer has none: give it one, such as pad_token='<|endoftext|>'"
-                )
-            pad = 0
-        filled = []
-        for row in rows:
-            padding = [(pad, 0)] * (length - len(row))
-            filled.append(padding + row if padding_side == "left" else row + padding)
-        both = torch.tensor(filled, device=device)
-        sizes = torch.tensor([len(row) for row in rows], device=device)
-        places = torch.arange(length, device=device)
-        places = places.flip(0) if padding_side == "left" else places
-        mask = places < sizes[:, None]
-        return Batch(both[..., 0].contiguous(), mask[:, None, None, :], both[..., 1].contiguous())
+        pad_id = self.pad_id
+        if pad_id is None and len({*lengths}) > 1:
+            raise ValueError(
+                f"texts of {min(lengths)} to {max(lengths)} tokens need a pad_token to make a "
+                "batch, and this tokenizer has none: give it one, such as "
+                "pad_token='<|endoftext|>'"
+            )
+        ids = [[number for number, _ in row] for row in rows]
+        types = [[kind for _, kind in row] for row in rows]
+        token_ids, mask = pad(ids, pad_id or 0, side=padding_side, device=device)
+        token_types, _ = pad(types, 0, side=padding_side, device=device)
+        return Batch(token_ids, mask, token_types)
 
     def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:
-        start, end = (self.start, self.end) if framed else (None, None)
-        tokens = [(token, 0) for token in _around(start, self.tokenize(text), end)]
+        """Return the ids of a text, or of a pair, each with its token type."""
+        start = [self.start] if framed and self.start is not None else []
+        end = [self.end] if framed and self.end is not None else []
+        tokens = [(token, 0) for token in (*start, *self.tokenize(text), *end)]
         if pair is not None:
-            tokens += [(token, 1) for token in _around(None, self.tokenize(pair), end)]
+            tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
         unknown = self.vocabulary.get(self.unknown_token or "", -1)
         return [(self.vocabulary.get(token, unknown), kind) for token, kind in tokens]
+
+    def _count_words(self, texts: Iterable[str]) -> Counter[str]:
+        """Count the words of the texts to learn from, in which special tokens are text."""
+        return Counter(word for text in check_texts(texts) for word in self._words(text))
 
     def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
         begin = 0
@@ -305,5 +345,6 @@ class Tokenizer(ABC):
         return tokens
 
 
-def _around(start: str | None, tokens: list[str], end: str | None) -> list[str]:
-    return [*([start] if start is not None else []), *tokens, *([end] if end is not None else [])]
+def numbered(tokens: Iterable[str]) -> dict[str, int]:
+    """Return a vocabulary in which the id of each of the ``tokens`` is its place."""
+    return {token: number for number, token in enumerate(tokens)}

@@ -1,20 +1,15 @@
 """The unigram tokenizer of SentencePiece, T5's among others (chapter 2)."""
 
-import base64
-import math
-import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
-from glassbox.tokenization import files
-from glassbox.tokenization.checks import check_text, check_texts, check_training
+from glassbox.tokenization.checks import check_pieces, check_text, check_training
 from glassbox.tokenization.lattice import Pieces, sample, viterbi
 from glassbox.tokenization.normalize import CharacterMap
 from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
-from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.tokenizer import Tokenizer, numbered
 from glassbox.tokenization.unigram_training import learn_pieces
 
 #: T5's special tokens, in the order of its vocabulary.
@@ -36,9 +31,9 @@ class Unigram(Tokenizer):
     special_tokens : sequence of str, optional
         Tokens that are found in raw text as they stand.
     unknown_token : str, optional
-        What stands for characters that are no pieces, several in a row together.
+        The token of characters that are no pieces, several in a row together.
     pad_token, end : str, optional
-        What fills short texts up, and what :meth:`encode` puts behind a text.
+        The padding token, and the token that :meth:`encode` puts behind a text.
     collapse : bool, optional
         Whether white space of any kind and number counts as one space. If not, and if there are
         no unknown characters, decoding gives the text back as it was, less one space in front.
@@ -68,18 +63,9 @@ class Unigram(Tokenizer):
         collapse: bool = True,
         character_map: bytes | None = None,
     ) -> None:
-        for (token, score), n in Counter((token, score) for token, score in pieces).items():
-            if not math.isfinite(score):
-                raise ValueError(f"the piece {token!r} has the score {score}; expected a number")
-            if not token or n > 1:
-                raise ValueError(f"the piece {token!r} stands {n} times, or is empty")
-        vocabulary = {token: number for number, (token, _) in enumerate(pieces)}
-        if len(vocabulary) < len(pieces):
-            twice = next(t for t, n in Counter(token for token, _ in pieces).items() if n > 1)
-            raise ValueError(f"the piece {twice!r} stands twice, with different scores")
-        super().__init__(
-            vocabulary, special_tokens, unknown_token=unknown_token, pad_token=pad_token, end=end
-        )
+        check_pieces(pieces)
+        roles = {"unknown_token": unknown_token, "pad_token": pad_token, "end": end}
+        super().__init__(numbered(token for token, _ in pieces), special_tokens, **roles)
         self.pieces = Pieces(dict(pieces))
         self.collapse = collapse
         self.character_map = None if character_map is None else CharacterMap(character_map)
@@ -99,7 +85,7 @@ class Unigram(Tokenizer):
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens, special ones and all characters of the texts included. It stays
             below if the texts have fewer pieces to offer.
@@ -127,18 +113,15 @@ class Unigram(Tokenizer):
         Kudo (2018), section 3.2. The same pieces and scores as from the reference library's
         ``UnigramTrainer``, up to the order of equal scores.
         """
-        special = list(dict.fromkeys(special_tokens))
-        options = {"special_tokens": special} | options
-        empty = cls([(token, 0.0) for token in special], **options)
-        words: Counter[str] = Counter()
-        for text in check_texts(texts):
-            words.update(empty._words(text))
+        special = [(token, 0.0) for token in dict.fromkeys(special_tokens)]
+        options |= {"special_tokens": special_tokens}
+        words = cls(special, **options)._count_words(texts)
         characters = {character for word in words for character in word}
-        needed = len(special) + len(characters.difference(special))
+        needed = len(special) + len(characters.difference(special_tokens))
         check_training(words, vocab_size, needed, "special tokens and characters")
         learned = learn_pieces(words, vocab_size, len(special), max_length=max_length)
-        pieces = [(token, 0.0) for token in special]
-        return cls(pieces + [(p, score) for p, score in learned if p not in special], **options)
+        learned = [(piece, score) for piece, score in learned if piece not in special_tokens]
+        return cls(special + learned, **options)
 
     def sample(
         self, text: str, generator: torch.Generator | None = None, *, alpha: float = 0.1
@@ -174,10 +157,9 @@ class Unigram(Tokenizer):
         for section, special in self._sections(text):
             if special:
                 tokens.append(section)
-            else:
-                for word in self._words(section):
-                    drawn = sample(word, self.pieces, generator, alpha=alpha)
-                    tokens.extend(self._fuse_unknown(drawn))
+                continue
+            for word in self._words(section):
+                tokens += self._fuse_unknown(sample(word, self.pieces, generator, alpha=alpha))
         return tokens
 
     def _words(self, text: str) -> list[str]:
@@ -203,88 +185,3 @@ class Unigram(Tokenizer):
     def _join(self, tokens: list[str]) -> str:
         first, rest = "".join(tokens[:1]), "".join(tokens[1:])
         return first.replace(METASPACE, "") + rest.replace(METASPACE, " ")
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``tokenizer.json`` and ``tokenizer_config.json``."""
-        folder = files.make_folder(folder)
-        files.write_json(folder / files.TOKENIZER_JSON, self._as_json())
-        roles = {"unk_token": self.unknown_token, "eos_token": self.end}
-        config = roles | {"tokenizer_class": "PreTrainedTokenizerFast"}
-        files.write_config(folder, config, self)
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> "Unigram":
-        """Read ``tokenizer.json``.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the folder or the file is missing.
-        ValueError
-            If the file is cut off, or that of another kind of tokenizer.
-        """
-        folder = files.find_folder(folder, files.TOKENIZER_JSON)
-        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "Unigram")
-        parts.expect("model", byte_fallback=False)
-        parts.expect("normalizer", type=(None, "Precompiled"))
-        parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
-        parts.expect("post_processor", type=(None, "TemplateProcessing"))
-        collapse = parts.pre_tokenizer["type"] == "Sequence"
-        if collapse:
-            steps = [step.get("type") for step in parts.pre_tokenizer["pretokenizers"]]
-            if steps != ["WhitespaceSplit", "Metaspace"]:
-                raise ValueError(
-                    f"{parts.name}: the pre_tokenizer's steps are {steps}; this package implements "
-                    "['WhitespaceSplit', 'Metaspace'] only"
-                )
-        pieces = [(token, score) for token, score in parts.model["vocab"]]
-        unknown = parts.model.get("unk_id")
-        if unknown is None or not 0 <= unknown < len(pieces):
-            raise ValueError(
-                f"{parts.name}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown "
-                "token, text with a new character could not be encoded"
-            )
-        start, end = parts.frame
-        if start is not None:
-            raise ValueError(
-                f"{parts.name}: the post_processor puts {start!r} in front of a text; a Unigram "
-                "puts nothing there"
-            )
-        table = parts.normalizer.get("precompiled_charsmap")
-        known = {token for token, _ in pieces}
-        config = files.read_config(folder) or {"pad_token": PAD if PAD in known else None}
-        pieces += [(t["content"], 0.0) for t in parts.added if t["content"] not in known]
-        return cls(
-            pieces,
-            special_tokens=parts.special_tokens,
-            unknown_token=pieces[unknown][0],
-            pad_token=files.token_of(config, "pad_token"),
-            end=end,
-            collapse=collapse,
-            character_map=base64.b64decode(table) if table else None,
-        )
-
-    def _as_json(self) -> dict[str, Any]:
-        space = {
-            "type": "Metaspace",
-            "replacement": METASPACE,
-            "prepend_scheme": "always",
-            "split": True,
-        }
-        steps = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, space]}
-        normalizer = None
-        if self.character_map is not None:
-            table = base64.b64encode(self.character_map.table).decode()
-            normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
-        return files.tokenizer_json(
-            self,
-            normalizer=normalizer,
-            pre_tokenizer=steps if self.collapse else space,
-            decoder=space,
-            model={
-                "type": "Unigram",
-                "unk_id": self.vocabulary[self.unknown_token or UNKNOWN],
-                "vocab": [[token, self.pieces.scores[token]] for token in self.tokens],
-                "byte_fallback": False,
-            },
-        )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import torch
 
-from glassbox.tokenization.lattice import Pieces, backward, forward, viterbi
+from glassbox.tokenization.lattice import Pieces, marginals, viterbi
 
 #: Pieces that are expected less often than this in all texts are dropped.
 RARE = 0.5
@@ -73,12 +73,9 @@ def expected_counts(words: Mapping[str, int], pieces: Pieces) -> dict[str, float
     """
     expected: defaultdict[str, float] = defaultdict(float)
     for word, count in words.items():
-        edges = pieces.edges(word)
-        to, onward = forward(edges), backward(edges)
-        for start, ways in enumerate(edges):
-            for end, score in ways:
-                share = math.exp(to[start] + score + onward[end] - to[-1])
-                expected[word[start:end]] += count * share
+        shares, _ = marginals(word, pieces)
+        for (start, end), share in shares.items():
+            expected[word[start:end]] += count * share
     return expected
 
 

@@ -1,15 +1,12 @@
 """WordPiece, the tokenizer of BERT (chapter 2)."""
 
-import os
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
-from glassbox.tokenization import files
-from glassbox.tokenization.checks import check_texts, check_training
+from glassbox.tokenization.checks import check_training
 from glassbox.tokenization.merges import learn_merges
 from glassbox.tokenization.pre_tokenize import normalize_bert, split_bert
-from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.tokenizer import Tokenizer, numbered
 
 #: BERT's special tokens, in the order of its vocabulary.
 PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -17,7 +14,7 @@ SPECIAL_TOKENS = (PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK)
 PREFIX = "##"
 #: Longer words are unknown as they are.
 MAX_WORD_LENGTH = 100
-#: What :meth:`WordPiece.decode` attaches to the word in front of it.
+#: Tokens that :meth:`WordPiece.decode` attaches to the word in front of them.
 _ATTACHED = (".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re")
 
 
@@ -33,7 +30,7 @@ def longest_match_first(
     vocabulary : container of str
         The tokens.
     prefix : str, optional
-        What marks a token that continues a word.
+        The mark of a token that continues a word.
 
     Returns
     -------
@@ -101,14 +98,8 @@ class WordPiece(Tokenizer):
         strip_accents: bool | None = None,
         special_tokens: Sequence[str] = SPECIAL_TOKENS,
     ) -> None:
-        super().__init__(
-            vocabulary,
-            special_tokens,
-            unknown_token=UNKNOWN,
-            pad_token=PAD,
-            start=CLASSIFY,
-            end=SEPARATE,
-        )
+        roles = {"unknown_token": UNKNOWN, "pad_token": PAD, "start": CLASSIFY, "end": SEPARATE}
+        super().__init__(vocabulary, special_tokens, **roles)
         self.lowercase, self.strip_accents = lowercase, strip_accents
 
     @classmethod
@@ -117,23 +108,24 @@ class WordPiece(Tokenizer):
         texts: Iterable[str],
         vocab_size: int,
         *,
-        lowercase: bool = True,
-        strip_accents: bool | None = None,
         special_tokens: Sequence[str] = SPECIAL_TOKENS,
         min_frequency: int = 1,
+        **options: Any,
     ) -> "WordPiece":
         """Learn a vocabulary: special tokens, characters, continuing characters, then merges.
 
         Parameters
         ----------
         texts : iterable of str
-            What to learn from, and nothing else.
+            The training texts.
         vocab_size : int
             Number of tokens. It stays below if the texts have no more pairs to merge.
-        lowercase, strip_accents, special_tokens
-            As for the class.
+        special_tokens : sequence of str, optional
+            The first tokens of the vocabulary.
         min_frequency : int, optional
             Pairs that are rarer are not merged.
+        **options
+            As for the class.
 
         Returns
         -------
@@ -155,24 +147,20 @@ class WordPiece(Tokenizer):
         numbers the continuing characters in no fixed order, it learns another vocabulary in each
         run, of which this is one.
         """
-        words: Counter[str] = Counter()
-        for text in check_texts(texts):
-            clean = normalize_bert(text, lowercase=lowercase, strip_accents=strip_accents)
-            words.update(split_bert(clean))
+        untrained = cls(
+            numbered(dict.fromkeys(special_tokens)), special_tokens=special_tokens, **options
+        )
+        words = untrained._count_words(texts)
         cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
         characters = sorted({character for word in words for character in word})
         continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
         tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
         check_training(words, vocab_size, len(tokens), "special tokens and characters")
+        options |= {"special_tokens": special_tokens}
         tokens, _ = learn_merges(
             cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
         )
-        return cls(
-            {token: number for number, token in enumerate(tokens)},
-            lowercase=lowercase,
-            strip_accents=strip_accents,
-            special_tokens=special_tokens,
-        )
+        return cls(numbered(tokens), **options)
 
     def _words(self, text: str) -> list[str]:
         return split_bert(
@@ -193,66 +181,3 @@ class WordPiece(Tokenizer):
                 text += " "
             text += token
         return text
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``vocab.txt`` and ``tokenizer_config.json``.
-
-        Raises
-        ------
-        ValueError
-            If a token does not fit on a line.
-        """
-        folder = files.make_folder(folder)
-        files.write_vocab_txt(folder / files.VOCAB_TXT, self.tokens)
-        config = {
-            "do_lower_case": self.lowercase,
-            "strip_accents": self.strip_accents,
-            "tokenizer_class": "BertTokenizer",
-        }
-        files.write_config(folder, config, self)
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> "WordPiece":
-        """Read ``vocab.txt``, or ``tokenizer.json`` where this is missing.
-
-        ``tokenizer_config.json``, if there is one, says whether to lower-case. The folder may be
-        a published model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
-
-        Raises
-        ------
-        FileNotFoundError
-            If the folder or the file is missing.
-        ValueError
-            If a file is cut off, or that of another kind of tokenizer.
-        """
-        folder = files.find_folder(folder, files.VOCAB_TXT, files.TOKENIZER_JSON)
-        config = files.read_config(folder)
-        if not (folder / files.VOCAB_TXT).is_file():
-            return cls._from_tokenizer_json(folder)
-        if not config.get("tokenize_chinese_chars", True):
-            raise ValueError(
-                f"{folder / files.CONFIG_JSON} has tokenize_chinese_chars=False; this class "
-                "always takes Chinese characters one by one"
-            )
-        return cls(
-            files.read_vocab_txt(folder / files.VOCAB_TXT),
-            lowercase=bool(config.get("do_lower_case", True)),
-            strip_accents=config.get("strip_accents"),
-            special_tokens=files.special_tokens(config) or SPECIAL_TOKENS,
-        )
-
-    @classmethod
-    def _from_tokenizer_json(cls, folder: Path) -> "WordPiece":
-        parts = files.read_tokenizer_json(folder / files.TOKENIZER_JSON, "WordPiece")
-        parts.expect("model", unk_token=UNKNOWN, continuing_subword_prefix=PREFIX)
-        parts.expect("model", max_input_chars_per_word=MAX_WORD_LENGTH)
-        parts.expect(
-            "normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True
-        )
-        parts.expect("pre_tokenizer", type="BertPreTokenizer")
-        return cls(
-            parts.vocabulary,
-            lowercase=bool(parts.normalizer.get("lowercase", True)),
-            strip_accents=parts.normalizer.get("strip_accents"),
-            special_tokens=parts.special_tokens,
-        )

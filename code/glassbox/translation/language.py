@@ -1,4 +1,4 @@
-"""Which language a text is in, told from how often its tokens occur in each."""
+"""Language identification: naive Bayes over the tokens of a text."""
 
 import math
 from collections import Counter
@@ -65,7 +65,7 @@ class LanguageClassifier:
         Returns
         -------
         LanguageClassifier
-            What the counts tell.
+            A classifier with these counts.
         """
         counts = {}
         for language, ids in texts.items():

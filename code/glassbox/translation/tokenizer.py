@@ -14,7 +14,7 @@ from glassbox.data import plain_spaces
 from glassbox.files import atomic_update
 from glassbox.tokenization import BPE
 from glassbox.tokenization.checks import check_text
-from glassbox.tokenization.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
@@ -43,7 +43,7 @@ def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TranslationTokenizer:
-    """What turns sentences into the sources and targets that a translator learns from.
+    """Turns sentences into the sources and targets that a translator learns from.
 
     A source is the token of the language that is asked for, the tokens of the text, and the token
     that ends it: ``<fr> ĠI Ġam . </s>``. A target is ``<s> ĠJe Ġsuis . </s>``. One vocabulary
@@ -60,7 +60,7 @@ class TranslationTokenizer:
     lowercase : bool, optional
         Whether texts are lower-cased.
     classifier : LanguageClassifier, optional
-        What tells the languages apart, where texts come without their language.
+        Tells the languages apart, where texts come without their language.
 
     Raises
     ------
@@ -148,17 +148,17 @@ class TranslationTokenizer:
 
     @property
     def pad_id(self) -> int:
-        """The id that fills short texts up."""
+        """The id of the padding token."""
         return self.bpe.token_id(PAD)
 
     @property
     def bos_id(self) -> int:
-        """The id that begins a target."""
+        """The id of the token that begins a target."""
         return self.bpe.token_id(BOS)
 
     @property
     def eos_id(self) -> int:
-        """The id that ends a source, and a target."""
+        """The id of the token that ends a source, and a target."""
         return self.bpe.token_id(EOS)
 
     @cached_property

@@ -13,18 +13,19 @@ from typing import Any, NamedTuple, overload
 
 import torch
 
+from glassbox.checks import check_at_least
+from glassbox.data.padding import pad
 from glassbox.files import atomic_update
 from glassbox.generation import GenerationConfig, beam_search, generate
-from glassbox.generation.checks import check_whole_number
 from glassbox.generation.config import configure
-from glassbox.masks import padding_mask
+from glassbox.modes import evaluating
 from glassbox.tokenization.checks import check_texts
 from glassbox.transformer import Transformer
 from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
 
-#: How many beams are followed where nothing is said.
+#: The default number of beams.
 N_BEAMS = 5
-#: Sources are filled up to multiples of so many tokens.
+#: Sources are batched by length, in steps of so many tokens.
 BLOCK = 8
 
 
@@ -40,7 +41,7 @@ class Alternative(NamedTuple):
     log_probability : float
         The natural logarithm, for those whose probability is too small for a number.
     tokens : tuple of str
-        What the model wrote; the last one is ``</s>`` if it came to an end.
+        The tokens that the model wrote; the last one is ``</s>`` if it came to an end.
     """
 
     text: str
@@ -113,7 +114,7 @@ class Translator:
         ValueError
             If a file is damaged, or does not go with the others.
         """
-        folder = _find(source)
+        folder = find_model(source, TRANSLATOR_FILE)
         tokenizer = TranslationTokenizer.load(folder)
         return cls(Transformer.from_pretrained(folder).float(), tokenizer)
 
@@ -127,8 +128,8 @@ class Translator:
         folder : str or path
             Made if it is missing.
         dtype : torch.dtype, optional
-            What the parameters are stored in, such as ``torch.bfloat16`` for half the size; what
-            they are in if left out.
+            The type in which parameters are stored, such as ``torch.bfloat16`` for half the size;
+            their own if left out.
 
         Raises
         ------
@@ -146,7 +147,7 @@ class Translator:
 
     @property
     def device(self) -> torch.device:
-        """Where the model is; ``translator.model.to(device)`` moves it."""
+        """The device of the model; ``translator.model.to(device)`` moves it."""
         return next(self.model.parameters()).device
 
     def target_language(
@@ -159,7 +160,7 @@ class Translator:
         Parameters
         ----------
         text : str
-            What is to be translated.
+            The text to translate.
         source, to : str, optional
             The languages that are known: that of the text, and the one asked for.
 
@@ -212,7 +213,7 @@ class Translator:
         Parameters
         ----------
         text : str or iterable of str
-            What to translate.
+            The text to translate.
         to : str, optional
             Into which language; that for which there is a direction from the language of each
             text if left out, see :meth:`target_language`.
@@ -242,7 +243,7 @@ class Translator:
         TypeError
             If something else than strings is given.
         """
-        check_whole_number("batch_size", batch_size, 1)
+        check_at_least("batch_size", batch_size, 1)
         self._directions(source, to)  # blank texts would not ask
         if isinstance(text, str):
             batch = {"config": config, "generator": generator, **options}
@@ -283,7 +284,7 @@ class Translator:
         Parameters
         ----------
         text : str
-            What to translate.
+            The text to translate.
         n : int, optional
             How many translations are looked for. There may be fewer: of those with the same text
             the most probable one stays.
@@ -304,7 +305,7 @@ class Translator:
         -----
         Chapter 1, equation ``eq-sequence-probability``.
         """
-        check_whole_number("n", n, 1)
+        check_at_least("n", n, 1)
         if self.tokenizer.is_blank(text):
             raise ValueError(f"text={text!r} is blank: there is nothing to translate")
         row = self._encode(text, source, to)
@@ -363,30 +364,20 @@ class Translator:
 
     @contextmanager
     def _reading(self, rows: list[list[int]]) -> Iterator[dict[str, Any]]:
-        """Give the sources as tensors, and put the model into eval mode for as long."""
-        pad_id, longest = self.tokenizer.pad_id, max(map(len, rows))
-        source_ids = torch.tensor(
-            [row + [pad_id] * (longest - len(row)) for row in rows], device=self.device
-        )
-        training = self.model.training
-        self.model.eval()
-        try:
-            yield {"source_ids": source_ids, "source_mask": padding_mask(source_ids, pad_id)}
-        finally:
-            self.model.train(training)
+        """Give the sources as tensors, with the model in eval mode for as long."""
+        source_ids, mask = pad(rows, self.tokenizer.pad_id, device=self.device)
+        with evaluating(self.model):
+            yield {"source_ids": source_ids, "source_mask": mask}
 
     def _end(self, tokens: list[int]) -> list[int]:
-        """Leave out what stands behind the end."""
+        """Cut the tokens off behind the first that ends the target."""
         eos_id = self.tokenizer.eos_id
         return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
 
     @torch.inference_mode()
     def _log_probabilities(self, source: list[int], targets: list[list[int]]) -> list[float]:
-        """Read finished translations once more, each from ``<s>`` on, and add up."""
-        pad_id, longest = self.tokenizer.pad_id, max(map(len, targets))
-        target_ids = torch.tensor(
-            [row + [pad_id] * (longest - len(row)) for row in targets], device=self.device
-        )
+        """Return the log-probability of each finished translation, given the source."""
+        target_ids, _ = pad(targets, self.tokenizer.pad_id, device=self.device)
         with self._reading([source]) as inputs:
             memory = self.model.encode(inputs["source_ids"]).expand(len(targets), -1, -1)
             # Padding stands behind every token that counts: causality hides it.
@@ -399,7 +390,7 @@ class Translator:
 
 
 def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
-    """Put texts together that are given the same room, however many others there are."""
+    """Yield batches of texts with the same limit of new tokens, whatever the others are."""
     places = sorted(lengths, key=lengths.__getitem__)
     for _, group in groupby(places, key=lambda place: math.ceil(lengths[place] / BLOCK)):
         alike = list(group)
@@ -407,17 +398,34 @@ def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
             yield alike[start : start + batch_size]
 
 
-def _find(source: str | os.PathLike[str]) -> Path:
-    """Return the folder of a translator."""
+def find_model(source: str | os.PathLike[str], *names: str) -> Path:
+    """Return the folder of a model.
+
+    Parameters
+    ----------
+    source : str or path
+        The name of one that this package carries, or a folder.
+    *names : str
+        Files, of which at least one is in the folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such model.
+    """
     packaged = Path(str(files("glassbox"))) / "pretrained_weights"
-    names = sorted(file.parent.name for file in packaged.glob(f"*/{TRANSLATOR_FILE}"))
-    if source in names:
-        return packaged / str(source)
-    folder = Path(source).expanduser()
-    if not (folder / TRANSLATOR_FILE).is_file():
-        found = f"{folder} holds no {TRANSLATOR_FILE}" if folder.is_dir() else "no such folder"
+    carried = sorted({file.parent.name for name in names for file in packaged.glob(f"*/{name}")})
+    folder = packaged / str(source) if source in carried else Path(source).expanduser()
+    if not any((folder / name).is_file() for name in names):
+        expected = " or ".join(names)
+        found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"
         raise FileNotFoundError(
-            f"no translator {os.fspath(source)!r} ({found}): expected a folder that "
-            f"save_pretrained wrote, or one that this package carries: {', '.join(names) or 'none'}"
+            f"no model {os.fspath(source)!r} ({found}): expected a folder with {expected}, or one "
+            f"that this package carries: {', '.join(carried) or 'none'}"
         )
     return folder

@@ -1,13 +1,11 @@
-"""How a ``tokenizer.json`` says that a space is written ``▁``, and back (chapter 2)."""
+"""The parts of a ``tokenizer.json`` that write a space as ``▁``, and back (chapter 2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from glassbox.tokenization.files import TokenizerFile
+from glassbox.tokenization.formats.tokenizer_json import TokenizerFile
 from glassbox.tokenization.pre_tokenize import METASPACE
-
-#: When a text gets a space in front; see :class:`~glassbox.tokenization.SentencePieceBPE`.
-PREPEND = ("always", "missing", "first", "never")
+from glassbox.tokenization.sentencepiece_bpe import PREPEND
 
 _PREPEND = {"type": "Prepend", "prepend": METASPACE}
 _REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}
@@ -41,13 +39,14 @@ def read_prepend(parts: TokenizerFile) -> str:
     ValueError
         If it marks spaces, or decodes tokens, in a way that this package does not implement.
     """
-    steps, space = parts.normalizer.get("normalizers", [parts.normalizer]), parts.pre_tokenizer
+    normalizer, space = parts.part("normalizer"), parts.part("pre_tokenizer")
+    steps = normalizer.get("normalizers", [normalizer])
     scheme = space.get("prepend_scheme", "always")
     if not space and steps == [_PREPEND, _REPLACE]:
         prepend = "always"
     elif not space and steps == [_REPLACE]:
         prepend = "never"
-    elif not parts.normalizer and space.items() >= _METASPACE.items() and scheme in PREPEND:
+    elif not normalizer and space.items() >= _METASPACE.items() and scheme in PREPEND:
         prepend = "missing" if scheme == "always" else scheme
     else:
         raise ValueError(
@@ -56,7 +55,7 @@ def read_prepend(parts: TokenizerFile) -> str:
             f"['Replace'] without a pre_tokenizer, and 'Metaspace' without a normalizer, with "
             f"{METASPACE} for a space"
         )
-    given, expected = parts.content.get("decoder") or {}, decoder(prepend)
+    given, expected = parts.part("decoder"), decoder(prepend)
     if given != expected:
         raise ValueError(
             f"{parts.name}: the decoder's steps are {_types(given.get('decoders', [given]))}; this "

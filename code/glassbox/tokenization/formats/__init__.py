@@ -1,0 +1,72 @@
+"""Tokenizers in folders, in the layouts of the reference libraries (chapter 2).
+
+``writers`` and ``readers`` know the layout of each class. ``files`` reads and writes vocabularies
+and merges, ``tokenizer_json`` whole tokenizers, ``spaces`` the parts of these that mark spaces, and
+``sentencepiece`` the models of the library of that name.
+"""
+
+import os
+from pathlib import Path
+
+from glassbox.tokenization.formats import files
+from glassbox.tokenization.formats.readers import READERS
+from glassbox.tokenization.formats.tokenizer_json import added_token
+from glassbox.tokenization.formats.writers import WRITERS
+from glassbox.tokenization.tokenizer import Tokenizer
+
+__all__ = ["load", "save"]
+
+
+def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
+    """Write a tokenizer into a folder.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        One of this package.
+    folder : str or path
+        Made if it is missing.
+
+    Raises
+    ------
+    ValueError
+        If a token does not fit on a line of a file that has one on each.
+    """
+    path = Path(folder).expanduser()
+    path.mkdir(parents=True, exist_ok=True)
+    config = WRITERS[type(tokenizer)](tokenizer, path)
+    added = {
+        str(tokenizer.vocabulary[token]): added_token(token) for token in tokenizer.special_tokens
+    }
+    config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
+    files.write_json(path / files.CONFIG_JSON, config, indent=2)
+
+
+def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
+    """Read a tokenizer from a folder.
+
+    Parameters
+    ----------
+    kind : type
+        The class of the tokenizer.
+    folder : str or path
+        With at least one of the files of :data:`READERS`, of which the first is read.
+
+    Returns
+    -------
+    Tokenizer
+        Of that class.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder or a file is missing.
+    ValueError
+        If a file is cut off, or that of another kind of tokenizer.
+    """
+    readers = READERS[kind]
+    path = files.find_folder(folder, *readers)
+    file = path / files.CONFIG_JSON
+    config = files.read_json(file) if file.is_file() else {}
+    name = next(name for name in readers if (path / name).is_file())
+    return readers[name](path / name, config)

@@ -1,0 +1,163 @@
+"""Vocabularies, merges and JSON objects in files: read, checked, written (chapter 2)."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+VOCAB_TXT, VOCAB_JSON, MERGES_TXT = "vocab.txt", "vocab.json", "merges.txt"
+TOKENIZER_JSON, TOKENIZER_MODEL = "tokenizer.json", "tokenizer.model"
+CONFIG_JSON = "tokenizer_config.json"
+
+
+def find_folder(folder: str | os.PathLike[str], *names: str) -> Path:
+    """Return the folder, in which at least one of the files named lies.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder is missing, or holds none of them.
+    """
+    path, expected = Path(folder).expanduser(), " or ".join(names)
+    if not path.is_dir():
+        raise FileNotFoundError(f"no folder {str(folder)!r}: expected one with {expected}")
+    if not any((path / name).is_file() for name in names):
+        raise FileNotFoundError(f"{path} holds no {expected}: is a tokenizer saved there?")
+    return path
+
+
+def read_lines(file: Path) -> list[str]:
+    """Read the lines of a text in UTF-8, which end with a line feed; Windows' ends pass, too.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it is not text.
+    """
+    # not splitlines(), which breaks at other characters, and tokens may hold those
+    lines = _read_text(file).removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not JSON, is cut off, or holds something else than an object.
+    """
+    try:
+        content = json.loads(_read_text(file))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON, or cut off: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{file} holds a {type(content).__name__}; expected a JSON object")
+    return content
+
+
+def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = None) -> None:
+    """Write a JSON object as UTF-8."""
+    file.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+
+
+def read_vocab_json(file: Path) -> dict[str, int]:
+    """Read a vocabulary that says the id of each token.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        As :func:`read_json`, or if an id is not a whole number.
+    """
+    content = read_json(file)
+    for token, number in content.items():
+        if not isinstance(number, int):
+            raise ValueError(f"{file}: {token!r} has the id {number!r}; expected a whole number")
+    return content
+
+
+def read_vocab_txt(file: Path) -> dict[str, int]:
+    """Read a vocabulary with a token on each line; the number of the line, from 0, is its id.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not text, empty, or a token stands on two lines or a line is empty.
+    """
+    vocabulary: dict[str, int] = {}
+    for number, token in enumerate(read_lines(file)):
+        if not token:
+            raise ValueError(f"{file}: line {number + 1} is empty; expected a token on each line")
+        if token in vocabulary:
+            raise ValueError(
+                f"{file}: the token {token!r} stands on line {vocabulary[token] + 1} and again on "
+                f"line {number + 1}"
+            )
+        vocabulary[token] = number
+    return vocabulary
+
+
+def write_vocab_txt(file: Path, tokens: Sequence[str]) -> None:
+    """Write a token on each line.
+
+    Raises
+    ------
+    ValueError
+        If a token is empty or holds the end of a line.
+    """
+    for token in tokens:
+        if not token or "\n" in token or "\r" in token:
+            raise ValueError(f"the token {token!r} does not fit on a line of {file.name}")
+    file.write_text("\n".join(tokens) + "\n", encoding="utf-8", newline="\n")
+
+
+def read_merges(file: Path) -> list[tuple[str, str]]:
+    """Read the pairs of a byte-pair encoding, one on each line, in the order of learning.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not text, or a line is not a pair.
+    """
+    merges = []
+    for number, line in enumerate(read_lines(file), 1):
+        if line.startswith("#version") or (number == 1 and not line):
+            continue
+        match line.split(" "):
+            case [str(left), str(right)] if left and right:
+                merges.append((left, right))
+            case _:
+                expected = "two tokens with a space between"
+                raise ValueError(f"{file}: line {number} is {line!r}; expected {expected}")
+    return merges
+
+
+def write_merges(file: Path, merges: Sequence[tuple[str, str]]) -> None:
+    """Write the pairs of a byte-pair encoding, one on each line.
+
+    Raises
+    ------
+    ValueError
+        If a token holds white space.
+    """
+    for pair in merges:
+        if any(part.split() != [part] for part in pair):
+            raise ValueError(f"the merge {pair} holds white space, which {file.name} cannot hold")
+    lines = ["#version: 0.2", *(" ".join(pair) for pair in merges)]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode()  # not read_text, which takes \\r for an end of line
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{file} is missing") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not UTF-8 text ({error}): is it another file?") from error

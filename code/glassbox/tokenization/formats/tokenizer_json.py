@@ -1,0 +1,197 @@
+"""``tokenizer.json``, in which the reference library keeps a tokenizer (chapter 2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from glassbox.tokenization.formats.files import read_json
+from glassbox.tokenization.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class TokenizerFile:
+    """The parts of a ``tokenizer.json``.
+
+    Attributes
+    ----------
+    name : str
+        The file, for messages.
+    content : dict
+        All of it.
+    """
+
+    name: str
+    content: dict[str, Any] = field(repr=False)
+
+    def part(self, name: str) -> dict[str, Any]:
+        """Return a part by its ``name``, such as ``"normalizer"``; empty if there is none."""
+        return self.content.get(name) or {}
+
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """Token to id, with the tokens that were added to the model's vocabulary."""
+        return self.part("model")["vocab"] | {token["content"]: token["id"] for token in self.added}
+
+    @property
+    def merges(self) -> list[tuple[str, str]]:
+        """The merges of a BPE, those learned first in front.
+
+        Raises
+        ------
+        ValueError
+            If one is not a pair.
+        """
+        merges = []
+        for number, merge in enumerate(self.part("model").get("merges") or []):
+            pair = merge.split(" ") if isinstance(merge, str) else merge
+            if len(pair) != 2:
+                raise ValueError(f"{self.name}: merge {number} is {merge!r}; expected two tokens")
+            merges.append((pair[0], pair[1]))
+        return merges
+
+    @property
+    def added(self) -> list[dict[str, Any]]:
+        """Tokens that are found in raw text, by their ids."""
+        return sorted(self.content.get("added_tokens") or [], key=lambda token: token["id"])
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The contents of :attr:`added`.
+
+        Raises
+        ------
+        ValueError
+            If one is found in another way than exactly as it stands.
+        """
+        for token in self.added:
+            for option in ("single_word", "lstrip", "rstrip"):
+                if token.get(option):
+                    raise ValueError(
+                        f"{self.name}: the token {token['content']!r} has {option}=True; this "
+                        "package finds special tokens exactly as they stand only"
+                    )
+        return tuple(token["content"] for token in self.added)
+
+    @property
+    def frame(self) -> tuple[str | None, str | None]:
+        """The special tokens before and after each text; ``None`` if there is none.
+
+        Raises
+        ------
+        ValueError
+            If there is more than one on a side, or the second text of a pair is framed in another
+            way than the first.
+        """
+        template = self.part("post_processor") or {"single": ["A"], "pair": ["A", "B"]}
+        single, pair = (
+            [next(iter(step.values()))["id"] if isinstance(step, dict) else step for step in steps]
+            for steps in (template["single"], template["pair"])
+        )
+        place = single.index("A")
+        start, end = single[:place], single[place + 1 :]
+        if len(start) > 1 or len(end) > 1 or pair != [*single, *start, "B", *end]:
+            raise ValueError(
+                f"{self.name}: the post_processor makes {' '.join(single)!r} of a text and "
+                f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
+                "each side of a text, and the same around the second"
+            )
+        return (start[0] if start else None), (end[0] if end else None)
+
+    def expect(self, part: str, **options: Any) -> None:
+        """Refuse a part with an option that this package does not implement.
+
+        A tuple names several that are fine. ``None``, an empty string and ``False`` mean the same,
+        and an option that is left out has its default; a part that is left out has no type.
+
+        Raises
+        ------
+        ValueError
+            Naming the option, what it is and what it should be.
+        """
+        for option, expected in options.items():
+            allowed = expected if isinstance(expected, tuple) else (expected,)
+            value = self.part(part).get(option)
+            if value is None and option != "type":
+                continue
+            if (value or None) not in [choice or None for choice in allowed]:
+                raise ValueError(
+                    f"{self.name}: {part} has {option}={value!r}; this package implements "
+                    f"{' or '.join(map(repr, allowed))} only"
+                )
+
+
+def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
+    """Read a ``tokenizer.json`` with a model of the kind that is expected.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is cut off, or holds another kind of model.
+    """
+    content = read_json(file)
+    model = content.get("model")
+    if not isinstance(model, dict) or "vocab" not in model:
+        raise ValueError(f"{file} describes no model with a vocabulary: is it a tokenizer.json?")
+    # Files of the first releases do not say the kind.
+    guess = "BPE" if "merges" in model else "Unigram" if isinstance(model["vocab"], list) else ""
+    if (model.get("type") or guess or "WordPiece") != kind:
+        raise ValueError(f"{file} holds a model of type {model.get('type')!r}; expected {kind!r}")
+    return TokenizerFile(str(file), content)
+
+
+def tokenizer_json(
+    tokenizer: Tokenizer, second_type: int = 0, **parts: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return what a ``tokenizer.json`` holds: the given parts, and those that all have.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        Special tokens, and those before and after each text, are its own.
+    second_type : int, optional
+        The token type of the second text of a pair.
+    **parts : mapping
+        ``model``, and what else there is of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
+    """
+    start, end = ([] if token is None else [token] for token in (tokenizer.start, tokenizer.end))
+
+    def frame(name: str, kind: int) -> list[dict[str, Any]]:
+        return [
+            *({"SpecialToken": {"id": token, "type_id": kind}} for token in start),
+            {"Sequence": {"id": name, "type_id": kind}},
+            *({"SpecialToken": {"id": token, "type_id": kind}} for token in end),
+        ]
+
+    template = {
+        "type": "TemplateProcessing",
+        "single": frame("A", 0),
+        "pair": frame("A", 0) + frame("B", second_type),
+        "special_tokens": {
+            token: {"id": token, "ids": [tokenizer.vocabulary[token]], "tokens": [token]}
+            for token in start + end
+        },
+    }
+    added = [
+        {"id": tokenizer.vocabulary[token], **added_token(token)}
+        for token in sorted(tokenizer.special_tokens, key=tokenizer.vocabulary.__getitem__)
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": parts.get("normalizer"),
+        "pre_tokenizer": parts.get("pre_tokenizer"),
+        "post_processor": template if start or end else None,
+        "decoder": parts.get("decoder"),
+        "model": parts["model"],
+    }
+
+
+def added_token(content: str) -> dict[str, Any]:
+    """Describe a special token as the reference library does: found exactly as it stands."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"content": content, **flags, "special": True}

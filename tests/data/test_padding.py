@@ -1,0 +1,23 @@
+"""Texts of different lengths become one tensor, and a mask says which ids were in them."""
+
+import pytest
+import torch
+
+from glassbox.data.padding import pad
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_short_rows_are_filled_up_at_the_side_that_is_named(side):
+    token_ids, mask = pad([[5, 0], [7], [1, 2, 3]], 0, side=side)
+    filled = {"right": [[5, 0, 0], [7, 0, 0], [1, 2, 3]], "left": [[0, 5, 0], [0, 0, 7], [1, 2, 3]]}
+    real = {"right": [[1, 1, 0], [1, 0, 0], [1, 1, 1]], "left": [[0, 1, 1], [0, 0, 1], [1, 1, 1]]}
+    assert token_ids.tolist() == filled[side]
+    assert token_ids.dtype == torch.int64
+    assert mask.shape == (3, 1, 1, 3)
+    assert mask[:, 0, 0].int().tolist() == real[side]  # a padding id inside a row is no padding
+
+
+def test_a_row_may_be_empty():
+    token_ids, mask = pad([[], [4]], 9)
+    assert token_ids.tolist() == [[9], [4]]
+    assert mask.flatten().tolist() == [False, True]
