@@ -14,7 +14,7 @@ from tests.site.accessibility import choose, in_colours, in_parts
 from tests.site.conftest import ROOT, SITE
 
 PAGES = pages(ROOT)
-ATTENTION = "glassbox.attention.scaled_dot_product_attention"
+ATTENTION = "glassbox.attention.scaled_dot_product.scaled_dot_product_attention"
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_a_signature_names_the_shortest_path_to_import_from(entry):
     for name, path in {
         ATTENTION: "glassbox.scaled_dot_product_attention(",
         "glassbox.positional.rotary.RotaryPositions": "glassbox.positional.RotaryPositions(",
-        "glassbox.attention.additive_scores": "glassbox.attention.additive_scores(",
+        "glassbox.attention.additive.additive_scores": "glassbox.attention.additive_scores(",
     }.items():
         assert path in entry(name)[0].get_text()
 
@@ -234,7 +234,7 @@ def test_a_name_means_what_it_means_where_it_is_written():
     from glassbox.looking import record
     from glassbox.positional import RotaryPositions, rotate
 
-    assert look_up("Tensor", "glassbox.attention") is Tensor
+    assert look_up("Tensor", "glassbox.attention.multi_head") is Tensor
     assert look_up("rotate", "glassbox.positional.rotary") is rotate
     assert look_up("glassbox.looking.record.record", "glassbox.attention") is record
     assert look_up("RotaryPositions", "glassbox.attention") is RotaryPositions
