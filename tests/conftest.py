@@ -130,6 +130,37 @@ def is_local(url: str) -> bool:
     )
 
 
+def window_options(width: int, dark: bool) -> dict[str, Any]:
+    """Return what a window is opened with."""
+    return {
+        "viewport": {"width": width, "height": 900},
+        "color_scheme": "dark" if dark else "light",
+        "reduced_motion": "reduce",
+    }
+
+
+def open_window(browser: Browser, **options: Any) -> Visit:
+    """Open a window that cannot reach any other host, and note what goes wrong in it."""
+    window = browser.new_context(**options)
+    window.set_default_timeout(120_000)  # milliseconds: a busy machine is slow
+    seen = Visit(window.new_page())
+
+    def gate(route: Route) -> None:
+        if is_local(route.request.url):
+            route.continue_()
+        else:
+            seen.foreign.append(route.request.url)
+            route.abort()
+
+    window.route("**/*", gate)
+    seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))
+    seen.page.on(
+        "console",
+        lambda line: seen.problems.append(line.text) if line.type == "error" else None,
+    )
+    return seen
+
+
 @contextmanager
 def pages_of(browser: Browser) -> Iterator[Open]:
     """Give a function that opens pages which cannot reach any other host; close them at the end."""
@@ -138,29 +169,8 @@ def pages_of(browser: Browser) -> Iterator[Open]:
         def visit(
             url: str = "about:blank", *, width: int = 1400, dark: bool = False, **context: Any
         ) -> Visit:
-            options: dict[str, Any] = {
-                "viewport": {"width": width, "height": 900},
-                "color_scheme": "dark" if dark else "light",
-                "reduced_motion": "reduce",
-            }
-            window = browser.new_context(**(options | context))
-            window.set_default_timeout(120_000)  # milliseconds: a busy machine is slow
-            stack.callback(window.close)
-            seen = Visit(window.new_page())
-
-            def gate(route: Route) -> None:
-                if is_local(route.request.url):
-                    route.continue_()
-                else:
-                    seen.foreign.append(route.request.url)
-                    route.abort()
-
-            window.route("**/*", gate)
-            seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))
-            seen.page.on(
-                "console",
-                lambda line: seen.problems.append(line.text) if line.type == "error" else None,
-            )
+            seen = open_window(browser, **(window_options(width, dark) | context))
+            stack.callback(seen.page.context.close)
             if url != "about:blank":
                 seen.page.goto(url)
             return seen
@@ -173,6 +183,48 @@ def visit(browser: Browser) -> Iterator[Open]:
     """Return a function that opens pages which cannot reach any other host."""
     with pages_of(browser) as visit:
         yield visit
+
+
+@pytest.fixture(scope="session")
+def _windows(browser: Browser) -> list[Visit]:
+    """Windows that no test is using at present."""
+    return []
+
+
+@pytest.fixture
+def revisit(browser: Browser, visit: Open, _windows: list[Visit]) -> Iterator[Open]:
+    """Return what `visit` does, in windows that earlier tests have left: opening takes long.
+
+    A test that changes its window for good, as by setting its clock, asks for one of its `own`.
+    """
+    used: list[Visit] = []
+
+    def revisit(
+        url: str = "about:blank",
+        *,
+        width: int = 1400,
+        dark: bool = False,
+        own: bool = False,
+        **context: Any,
+    ) -> Visit:
+        if own or context:
+            return visit(url, width=width, dark=dark, **context)
+        options = window_options(width, dark)
+        seen = _windows.pop() if _windows else open_window(browser, **options)
+        used.append(seen)
+        seen.page.set_viewport_size(options["viewport"])
+        seen.page.emulate_media(media="null", color_scheme=options["color_scheme"])
+        if url != "about:blank":
+            seen.page.goto(url)
+        return seen
+
+    yield revisit
+    for seen in used:
+        seen.page.goto("about:blank")  # what is still to come of the page comes now
+        seen.page.mouse.move(0, 0)
+        seen.foreign.clear()
+        seen.problems.clear()
+    _windows.extend(used)
 
 
 @pytest.fixture(autouse=True)

@@ -79,9 +79,9 @@ def test_same_quiz_gives_the_same_html():
 
 
 @pytest.fixture
-def page(request, visit):
+def page(request, revisit):
     """A phone, light unless a test asks for both themes."""
-    page = visit(width=390, dark=getattr(request, "param", "light") == "dark").page
+    page = revisit(width=390, dark=getattr(request, "param", "light") == "dark").page
     page.set_content(PAGE.format(QUIZ._repr_html_()))
     return page
 
@@ -132,19 +132,31 @@ def test_right_and_wrong_are_words(page):
         assert details.locator("p strong").first.text_content() == word
 
 
+def open_all(page):
+    """Open every option at once: those that share a name exclude one another."""
+    opened = page.locator("details").evaluate_all(
+        """all => all.map(option => {
+            option.removeAttribute('name');
+            option.open = true;
+            return option.lastElementChild.checkVisibility();
+        })"""
+    )
+    assert opened == [True] * 24
+
+
 def test_nothing_is_wider_than_a_phone(page):
-    for summary in page.locator("summary").all():
-        summary.click()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    width = "document.documentElement.scrollWidth"
+    assert page.evaluate(width) <= 390
+    open_all(page)
+    assert page.evaluate(width) <= 390
 
 
 @both_themes
 def test_axe_finds_nothing_before_choosing_and_after(page):
     assert axe.run(page) == []
-    for option in range(4):
-        for section in page.locator(".gb-quiz").all():
-            section.locator("summary").nth(option).click()
-        assert axe.run(page) == []
+    open_all(page)
+    page.locator("summary").first.hover()
+    assert axe.run(page) == []
 
 
 def test_hostile_text_stays_text(visit):

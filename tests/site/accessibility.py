@@ -13,22 +13,21 @@ from tests.axe import RULES, run
 COLOURS = ["color-contrast", "link-in-text-block"]
 
 
-def violations(page: Page, place: str = "html") -> list[str]:
-    """Return what axe finds in a place of a page and in its frames; leave little of the page."""
-    choose(page, place)
-    return in_parts(page, place) + in_colours(page)
-
-
 def choose(page: Page, place: str = "html") -> None:
     """Choose the words whose colours are judged: one for each way of setting in this theme."""
     for frame in page.frames:
         frame.evaluate("look.choose", place if frame == page.main_frame else "html")
 
 
-def in_parts(page: Page, place: str = "html", without: Sequence[str] = ()) -> list[str]:
-    """Return what breaks any rule but that of contrast, and others that are left out."""
+def leave_out_innards(page: Page) -> None:
+    """Take away what has no meaning but its looks, except for the chosen words."""
     for frame in page.frames:
         frame.evaluate("look.leaveOutInnards()")
+
+
+def in_parts(page: Page, place: str = "html", without: Sequence[str] = ()) -> list[str]:
+    """Return what breaks any rule but that of contrast, and others that are left out."""
+    leave_out_innards(page)
     left_out = {rule: {"enabled": False} for rule in ("color-contrast", *without)}
     return run(page, place, runOnly=RULES, rules=left_out)
 

@@ -73,11 +73,19 @@ def test_a_directive_without_a_plain_form_is_named():
         to_plain("```{tabs}\n```", lambda role, target: target)
 
 
-def test_a_page_links_to_its_notebook(read, chapter):
-    page = read(chapter).page
+def test_a_page_links_to_its_notebook(soup, chapter):
+    (link,) = soup(chapter).select(".gb-notebook a[download]")
+    assert link.get_text().endswith("Notebook")
+    notebook = (SITE / chapter).parent / link["href"]
+    assert notebook.name == chapter.replace(".html", ".ipynb")[9:]
+    assert json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+
+
+def test_a_click_downloads_the_notebook(read):
+    page = read("chapters/04_scaled_dot_product.html").page
     with page.expect_download() as download:
         page.get_by_role("link", name="Notebook", exact=True).click()
-    assert download.value.suggested_filename == chapter.replace(".html", ".ipynb")[9:]
+    assert download.value.suggested_filename == "04_scaled_dot_product.ipynb"
     assert json.loads(download.value.path().read_text(encoding="utf-8"))["cells"]
 
 

@@ -2,8 +2,6 @@
 
 import re
 
-from tests.site.conftest import SITE, open_views, views_of
-
 
 def test_page_opens_without_a_complaint(looks, any_page):
     for look in looks(any_page).values():
@@ -33,14 +31,6 @@ def test_letters_are_those_of_the_site(looks, chapter, soup):
     loaded = {family.strip('"') for family in looks(chapter)["wide"].facts["light"]["fonts"]}
     assert {"Book Math", "Book Serif", "Book Sans"} <= loaded
     assert len(soup(chapter).find_all("math")) > 10
-
-
-def test_site_works_from_a_folder_without_a_server(visit, chapter_with_views):
-    seen = visit((SITE / chapter_with_views).as_uri())
-    seen.page.set_default_timeout(300_000)
-    assert len(open_views(seen.page)) == views_of(chapter_with_views)
-    assert seen.problems == []
-    assert seen.foreign == []
 
 
 def test_no_address_in_a_page_depends_on_where_the_site_stands(soup, any_page):

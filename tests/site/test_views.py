@@ -1,8 +1,9 @@
 """The attention views of the built pages answer to their reader."""
 
-from tests.site.conftest import open_views, views_of
+from tests.site.conftest import SITE, open_views, views_of
 from tests.site.look import wait_for_theme
 
+ONE = "chapters/04_scaled_dot_product.html"
 LINES = "[...document.querySelectorAll('#vis svg *')].map(l => l.outerHTML).join()"
 TOKENS = "#vis svg text[role=button]:visible"
 
@@ -23,31 +24,47 @@ def has_all_heads(frame):
     return frame.locator("main.model").count() > 0
 
 
-def test_choosing_a_layer_draws_another(read, chapter_with_views):
-    for frame in open_views(read(chapter_with_views).page):
-        layers = frame.locator("select").first
-        before = frame.evaluate(LINES)
-        if has_all_heads(frame):
-            frame.locator(".map").last.click()
-        else:
-            values = [option.get_attribute("value") for option in layers.locator("option").all()]
-            others = [value for value in values if value != layers.input_value()]
-            assert others
-            layers.select_option(others[-1])
-        frame.wait_for_function(f"before => {LINES} !== before", arg=before)
+def choose_another_layer(frame):
+    """Choose a layer, or open a map, and wait until it is drawn."""
+    layers = frame.locator("select").first
+    before = frame.evaluate(LINES)
+    if has_all_heads(frame):
+        frame.locator(".map").last.click()
+    else:
+        values = [option.get_attribute("value") for option in layers.locator("option").all()]
+        others = [value for value in values if value != layers.input_value()]
+        assert others
+        layers.select_option(others[-1])
+    frame.wait_for_function(f"before => {LINES} !== before", arg=before)
 
 
-def test_hovering_a_token_says_its_weights(read, chapter_with_views):
-    for frame in open_views(read(chapter_with_views).page):
-        if has_all_heads(frame):
-            frame.locator(".map").last.click()
-        before = frame.locator("body").inner_text()
-        frame.locator(TOKENS).nth(1).hover()
-        frame.wait_for_function("before => document.body.innerText !== before", arg=before)
+def hover_a_token(frame):
+    """Point at a token and wait until its weights are said."""
+    before = frame.locator("body").inner_text()
+    frame.locator(TOKENS).nth(1).hover()
+    frame.wait_for_function("before => document.body.innerText !== before", arg=before)
+
+
+def test_views_answer_to_their_reader_from_a_folder_without_a_server_too(visit, chapter_with_views):
+    seen = visit((SITE / chapter_with_views).as_uri())
+    seen.page.set_default_timeout(300_000)
+    frames = open_views(seen.page)
+    assert len(frames) == views_of(chapter_with_views)
+    for frame in frames:
+        choose_another_layer(frame)
+        hover_a_token(frame)
+    assert seen.problems == []
+    assert seen.foreign == []
+
+
+def test_views_answer_to_their_reader_from_a_server(read):
+    for frame in open_views(read(ONE).page):
+        choose_another_layer(frame)
+        hover_a_token(frame)
 
 
 def test_frames_follow_the_switch_of_the_page(read):
-    page = read("chapters/04_scaled_dot_product.html").page
+    page = read(ONE).page
     frames = open_views(page)
     for theme in ("light", "dark"):
         for frame in (page.main_frame, *frames):

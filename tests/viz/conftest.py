@@ -1,18 +1,19 @@
 """Small models' attention to draw, and pages that hold views."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Frame
+from playwright.sync_api import Browser, Frame
 
 from glassbox_book.viz import assets, compare_heads, head_view, model_view, neuron_view
 from glassbox_book.viz.view import View
-from tests.conftest import Open, Visit
+from tests.conftest import Open, Visit, pages_of
 
 TOKENS = ["[CLS]", "time", "flies", "like", "[SEP]"]
 LAYERS, HEADS, D_K = 3, 4, 8
@@ -95,6 +96,7 @@ class Shown:
 
 
 Show = Callable[..., Shown]
+Drawn = Callable[[str], Shown]
 
 
 @pytest.fixture(scope="session")
@@ -103,43 +105,57 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages")
 
 
-@pytest.fixture
-def show(
-    pages: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
-) -> Show:
-    """Return a function that puts views on a page, opens it and waits until they are drawn."""
-
-    def show(
-        *views: View,
-        mode: str = "linked",
-        attributes: str = site("light"),
-        head: str = "",
-        body: str = "",
-        before: str = "",
-        folder: str = assets.SITE_FOLDER,
-        drawn: bool = True,
-        **options: Any,
-    ) -> Shown:
-        monkeypatch.setenv("GLASSBOX_VIEW_SCRIPTS", mode)
-        if mode == "linked":
-            assets.write(pages / folder)
+def draw(
+    visit: Callable[..., Visit],
+    pages: Path,
+    root: str,
+    *views: View,
+    mode: str = "linked",
+    attributes: str = site("light"),
+    head: str = "",
+    body: str = "",
+    before: str = "",
+    folder: str = assets.SITE_FOLDER,
+    drawn: bool = True,
+    **options: Any,
+) -> Shown:
+    """Put views on a page of a folder, open it and wait until they are drawn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLASSBOX_VIEW_SCRIPTS", mode)
         content = before + "".join(view.html() for view in views)
-        html = PAGE.format(attributes=attributes, head=head, body=body, content=content)
-        (pages / "page.html").write_text(html, encoding="utf-8")
-        visited = visit(f"{serve(pages)}page.html", **options)
-        page = visited.page
-        frames = []
-        for element in page.query_selector_all("iframe"):
-            frame = element.content_frame()
-            assert frame is not None
-            if drawn:
-                element.scroll_into_view_if_needed()
-                frame.wait_for_selector("#vis svg")
-            frames.append(frame)
-        page.evaluate("scrollTo(0, 0)")
-        return Shown(visited, frames)
+    if mode == "linked":
+        assets.write(pages / folder)
+    html = PAGE.format(attributes=attributes, head=head, body=body, content=content)
+    (pages / "page.html").write_text(html, encoding="utf-8")
+    visited = visit(f"{root}page.html", **options)
+    page = visited.page
+    frames = []
+    for element in page.query_selector_all("iframe"):
+        frame = element.content_frame()
+        assert frame is not None
+        if drawn:
+            element.scroll_into_view_if_needed()
+            frame.wait_for_selector("#vis svg")
+        frames.append(frame)
+    page.evaluate("scrollTo(0, 0)")
+    return Shown(visited, frames)
 
-    return show
+
+@pytest.fixture
+def show(pages: Path, serve: Callable[[Path], str], revisit: Open) -> Show:
+    """Return a function that puts views on a page, opens it and waits until they are drawn."""
+    return partial(draw, revisit, pages, serve(pages))
+
+
+@pytest.fixture(scope="session")
+def drawn(pages: Path, serve: Callable[[Path], str], browser: Browser) -> Iterator[Drawn]:
+    """Return a function that shows every view in a theme: once, for all tests that only look."""
+    with pages_of(browser) as visit:
+        yield cache(
+            lambda theme: draw(
+                visit, pages, serve(pages), *every_view(), attributes=site(theme), width=1400
+            )
+        )
 
 
 VIEWS: dict[str, Callable[[list[str]], View]] = {

@@ -10,7 +10,16 @@ import pytest
 from playwright.sync_api import Page
 
 from glassbox_book.viz import assets, head_view, model_view, neuron_view
-from tests.viz.conftest import HOSTILE, SINGLE, TOKENS, VIEWS, Show, every_view, records, site
+from tests.viz.conftest import (
+    HOSTILE,
+    SINGLE,
+    TOKENS,
+    VIEWS,
+    Drawn,
+    Show,
+    every_view,
+    records,
+)
 
 PAPER = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
@@ -30,12 +39,12 @@ HOSTS = {
 }
 
 
-@pytest.mark.parametrize("mode", ["linked", "inline"])
-def test_views_are_drawn_without_a_word_to_another_host(show: Show, mode: str) -> None:
-    shown = show(*every_view(), mode=mode)
-    for frame in shown.frames:
-        assert frame.locator("#vis line").count() > 20
-    assert shown.is_clean()
+def test_views_are_drawn_without_a_word_to_another_host(show: Show, drawn: Drawn) -> None:
+    for shown in (drawn("light"), show(*every_view(), mode="inline")):
+        assert len(shown.frames) == len(VIEWS)
+        for frame in shown.frames:
+            assert frame.locator("#vis line").count() > 20
+        assert shown.is_clean()
 
 
 def test_several_views_on_a_page_do_not_disturb_one_another(show: Show) -> None:
@@ -53,7 +62,7 @@ def test_several_views_on_a_page_do_not_disturb_one_another(show: Show) -> None:
 def test_scripts_wait_until_the_reader_comes_near_and_nothing_moves(show: Show) -> None:
     asked: list[str] = []
     gap = '<div style="height: 5000px"></div>'
-    shown = show(head_view(records(), TOKENS), before=gap, drawn=False)
+    shown = show(head_view(records(), TOKENS), before=gap, drawn=False, own=True)
     page = shown.page
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate("""() => { window.moved = 0; new PerformanceObserver((list) =>
@@ -69,8 +78,10 @@ def test_scripts_wait_until_the_reader_comes_near_and_nothing_moves(show: Show) 
 
 
 @pytest.mark.parametrize("width", [1400, 320])
-def test_frames_have_their_height_before_anything_is_drawn(show: Show, width: int) -> None:
-    shown = show(*every_view(), width=width)
+def test_frames_have_their_height_before_anything_is_drawn(
+    show: Show, drawn: Drawn, width: int
+) -> None:
+    shown = drawn("light") if width == 1400 else show(*every_view(), width=width)
     page = shown.page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     given = page.evaluate("[...document.querySelectorAll('iframe')].map((f) => f.style.height)")
@@ -107,17 +118,15 @@ def test_views_have_the_colours_of_their_page(
     show: Show, place: str, name: str, light: str, dark: str
 ) -> None:
     said = f'{name}="{light}"'
-    views = every_view() if name == "data-theme" else every_view()[:1]
     shown = show(
-        *views,
+        head_view(records(), TOKENS),
         attributes='data-content_root="./" ' + (said if place == "html" else ""),
         body=said if place == "body" else "",
         dark=True,  # what the page says counts for more than the system
     )
-    assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(views)
+    assert shown.frame.evaluate(PAPER) == LIGHT
     shown.page.evaluate(f"document.querySelector('{place}').setAttribute('{name}', '{dark}')")
-    for frame in shown.frames:
-        frame.wait_for_function(f"{PAPER} === '{DARK}'")
+    shown.frame.wait_for_function(f"{PAPER} === '{DARK}'")
 
 
 def test_a_page_that_turns_before_its_view_is_near_has_it_in_its_colours(show: Show) -> None:
@@ -138,7 +147,8 @@ def test_where_the_page_says_nothing_the_system_decides(show: Show, dark: bool, 
 
 
 def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
-    shown = show(*every_view())
+    shown = show(*every_view(), dark=True)  # the page says that it is light
+    assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(VIEWS)
     head, model, neuron, compare, _, models = shown.frames
     head.select_option("#layer", "2")
     head.locator("[role=checkbox]").nth(1).click()
@@ -244,18 +254,18 @@ def test_hostile_tokens_are_shown_as_text_in_their_order(
     assert shown.is_clean()
 
 
-def test_weak_lines_are_strengthened_on_dark_in_their_order(show: Show) -> None:
-    drawn = """[...document.querySelectorAll('line[stroke-opacity]')].map((e) =>
+def test_weak_lines_are_strengthened_on_dark_in_their_order(drawn: Drawn) -> None:
+    opacities = """[...document.querySelectorAll('line[stroke-opacity]')].map((e) =>
       [+e.getAttribute('stroke-opacity'), +getComputedStyle(e).strokeOpacity])"""
-    for frame in show(*every_view(), attributes=site("dark")).frames:
-        given, seen = np.array(sorted(frame.evaluate(drawn))).T
+    for frame in drawn("dark").frames:
+        given, seen = np.array(sorted(frame.evaluate(opacities))).T
         weak = (given > 0) & (given < 0.1)
         assert weak.any()
         assert (seen[weak] > 2 * given[weak]).all()
         assert (np.diff(seen) >= -1e-3).all()
         assert seen.max() <= 1
-    for frame in show(*every_view()).frames:
-        given, seen = np.array(frame.evaluate(drawn)).T
+    for frame in drawn("light").frames:
+        given, seen = np.array(frame.evaluate(opacities)).T
         assert seen == pytest.approx(given, abs=1e-3)
 
 

@@ -98,7 +98,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def show(
-    pages: Path, serve: Callable[[Path], str], visit: Open, monkeypatch: pytest.MonkeyPatch
+    pages: Path, serve: Callable[[Path], str], revisit: Open, monkeypatch: pytest.MonkeyPatch
 ) -> Show:
     """Return a function that puts widgets on a page and opens it."""
 
@@ -115,6 +115,6 @@ def show(
         theme = "dark" if dark else "light"
         html = PAGE.format(theme=theme, head=head, body=body, content=content)
         (pages / "page.html").write_text(html, encoding="utf-8")
-        return visit(f"{serve(pages)}page.html", dark=dark, **options)
+        return revisit(f"{serve(pages)}page.html", dark=dark, **options)
 
     return show

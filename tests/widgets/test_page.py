@@ -27,7 +27,6 @@ from tests.widgets.conftest import (
 )
 
 each = pytest.mark.parametrize("make", WIDGETS.values(), ids=WIDGETS)
-dark = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 width = pytest.mark.parametrize("width", [1400, 390])
 
 #: Everything in a widget but what a script writes down for itself.
@@ -289,7 +288,7 @@ def test_steps_go_forward_and_back_by_buttons_keys_and_slider(show: Show) -> Non
 
 def test_steps_are_played_to_the_end_and_again(show: Show) -> None:
     frames: list[Any] = [(f"Step {i}.", [["word"]]) for i in range(4)]
-    page = show(stepper(frames, start=2, seconds=0.2)).page
+    page = show(stepper(frames, start=2, seconds=0.2), own=True).page
     page.clock.install(time=0)  # no time goes by but what is told to
     page.clock.pause_at(1)
     play = part(page, "play")
@@ -338,8 +337,7 @@ def test_several_widgets_on_a_page_do_not_disturb_one_another(show: Show) -> Non
     assert is_clean(shown)
 
 
-@width
-@dark
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(
     show: Show, width: int, dark: bool
 ) -> None:
