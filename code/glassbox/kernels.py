@@ -121,8 +121,8 @@ def _attend(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, causal: bool, around: Any
 ) -> Answer:
     # PyTorch's kernel keeps no map in memory (Dao et al., 2022). Compiled code has no observers.
-    slow = observers.get() or (query.requires_grad and _short_and_half(query, key))
-    if slow and not torch.compiler.is_compiling():
+    live = not torch.compiler.is_compiling()
+    if live and (observers.get() or (query.requires_grad and _short_and_half(query, key))):
         return NotImplemented
     # It counts positions from the first key: its own causality fits equal lengths alone.
     alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
@@ -214,10 +214,10 @@ def _dropout(x: Tensor, p: float) -> Answer:
 @kernel("Linear.forward")
 def _few_rows(linear: Any, x: Tensor) -> Tensor:
     # For few vectors PyTorch reads a matrix with one core. Cut into pieces, all cores read it.
-    weight, bias, pieces = linear.weight, linear.bias, torch.get_num_threads()
-    many = x.numel() >= MANY * x.size(-1) or weight.numel() < LARGE or not 1 < pieces <= len(weight)
-    other = x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu"
-    if many or other or torch.is_grad_enabled() or torch.compiler.is_compiling():
+    weight, bias = linear.weight, linear.bias
+    off = torch.compiler.is_compiling() or torch.is_grad_enabled() or x.device.type != "cpu"
+    pieces = 1 if off or x.itemsize < 4 else min(torch.get_num_threads(), len(weight))
+    if pieces == 1 or weight.numel() < LARGE or x.numel() >= MANY * x.size(-1):
         return F.linear(x, weight, bias)
     even = len(weight) // pieces * pieces  # what is left over is less than one row for each core
     matrix = weight[:even].unflatten(0, (pieces, -1)).mT

@@ -260,10 +260,10 @@ class Writer(Pretrained):
         check_token_ids(f"{name}_ids", token_ids, len(table), table.device)
         start = 0 if cache is None else cache.length
         seen = torch.arange(start + token_ids.size(1), device=table.device)
-        if self.max_len is not None and len(seen) > self.max_len:
-            raise too_long(len(seen), self.max_len)
+        if self.max_len is not None and seen.size(0) > self.max_len:
+            raise too_long(seen.size(0), self.max_len)
         if mask is not None or memory_mask is not None:
-            self._check_masks(token_ids, len(seen), mask, memory, memory_mask)
+            self._check_masks(token_ids, seen.size(0), mask, memory, memory_mask)
         where = seen[start:] if positions is None else positions
         x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
         around = self.positions.around(where, seen)

@@ -138,7 +138,7 @@ class MultiHeadAttention(nn.Module):
         value = key if value is None else value
         inputs, ours = (query, key, value), (weight.shape[1:], weight.dtype, weight.device)
         fit = [isinstance(x, Tensor) and (x.shape[2:], x.dtype, x.device) == ours for x in inputs]
-        same = all(fit) and key.shape == value.shape and len(key) == len(query)
+        same = all(fit) and key.shape == value.shape and key.size(0) == query.size(0)
         if not same or 0 in (*query.shape, *key.shape):
             check_sequences(weight, *inputs)
         query = self.query(query).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
