@@ -1,7 +1,8 @@
-"""What an argument is when it is left out is a promise: it changes on purpose, and in this list."""
+"""Defaults, and which values cannot be changed, are promises: they change on purpose, in a list."""
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -23,9 +24,11 @@ def callables(module: str) -> Iterator[tuple[str, object]]:
 
 
 def defaults() -> Iterator[str]:
-    """A line for each argument that may be left out, and is not None or empty then."""
+    """A line for each argument that may be left out and is not None then, and each frozen class."""
     for module in modules("glassbox"):
         for name, thing in callables(module):
+            if is_dataclass(thing) and thing.__dataclass_params__.frozen:  # type: ignore[union-attr]
+                yield f"{module}.{name} is frozen"
             try:
                 parameters = inspect.signature(thing).parameters.values()  # type: ignore[arg-type]
             except (TypeError, ValueError):
