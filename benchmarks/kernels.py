@@ -53,15 +53,14 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
     writing = "writing with GPT-2", write(GPT2(GPT2Config(**sizes)).to(device).eval(), ids[:1, :8])
     return {
         "MultiHeadAttention.attend": training,
-        "layer_norm": training,
+        "LayerNorm.forward": training,
         "dropout": training,
         "smoothed_sums": training,
-        "rms_norm": ("training LLaMA", learn(llama, ids)),
+        "RMSNorm.forward": ("training LLaMA", learn(llama, ids)),
         "silu": ("training LLaMA", learn(llama, ids)),
         "gelu": ("training an encoder", learn(encoder, x)),
         "gelu_tanh": ("training GPT-2", learn(gpt2, ids)),
-        "linear": writing,
-        "Decoder.forward": writing,
+        "Linear.forward": writing,
     }
 
 

@@ -11,18 +11,6 @@ from torch import Tensor, nn
 from glassbox.checks import check_token_ids
 
 
-def check_whole_number(name: str, value: int, least: int, hint: str = "") -> None:
-    """Refuse what is not an integer, or less than ``least``.
-
-    Raises
-    ------
-    ValueError
-        If it is not, naming both.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r}: expected a whole number, at least {least}{hint}")
-
-
 def is_number(value: object) -> bool:
     """Whether ``value`` is an integer or a fraction, and no text that looks like one."""
     return isinstance(value, Real)

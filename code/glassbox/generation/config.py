@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
+from glassbox.checks import check_at_least
 from glassbox.generation.checks import (
     check_not_negative,
     check_number,
     check_share,
-    check_whole_number,
     vocabulary,
 )
 
@@ -150,19 +150,19 @@ class GenerationConfig:
         return ours
 
     def _check_ranges(self) -> None:
-        check_whole_number("max_new_tokens", self.max_new_tokens, 1)
-        check_whole_number("min_new_tokens", self.min_new_tokens, 0)
-        check_whole_number("n_beams", self.n_beams, 1)
-        check_whole_number("n_best", self.n_best, 1)
+        check_at_least("max_new_tokens", self.max_new_tokens, 1)
+        check_at_least("min_new_tokens", self.min_new_tokens, 0)
+        check_at_least("n_beams", self.n_beams, 1)
+        check_at_least("n_best", self.n_best, 1)
         hint = ", the id of a token: tokenizer.token_id(token) gives it"
         for token in self.eos_ids:
-            check_whole_number("eos_id", token, 0, hint)
+            check_at_least("eos_id", token, 0, hint)
         if self.pad_id is not None:
-            check_whole_number("pad_id", self.pad_id, 0, hint)
+            check_at_least("pad_id", self.pad_id, 0, hint)
         if self.no_repeat_ngram is not None:
-            check_whole_number("no_repeat_ngram", self.no_repeat_ngram, 1, "; None allows all")
+            check_at_least("no_repeat_ngram", self.no_repeat_ngram, 1, "; None allows all")
         if self.top_k is not None:
-            check_whole_number("top_k", self.top_k, 1, "; None keeps every token")
+            check_at_least("top_k", self.top_k, 1, "; None keeps every token")
         for name in ("top_p", "min_p", "typical_p"):
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name), "; None keeps every token")

@@ -8,11 +8,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassbox.checks import check_at_least
 from glassbox.generation.checks import (
     check_logits,
     check_model,
     check_room,
-    check_whole_number,
     is_number,
     vocabulary,
 )
@@ -103,7 +103,7 @@ def contrastive_search(
     Su et al. (2022). Chapter 10.
     """
     config = configure(config, options)
-    check_whole_number("k", k, 1)
+    check_at_least("k", k, 1)
     if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
     if not is_number(alpha) or not 0 <= alpha <= 1:

@@ -12,11 +12,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_at_least
 from glassbox.generation.checks import (
     check_not_negative,
     check_number,
     check_past,
-    check_whole_number,
 )
 
 
@@ -163,7 +163,7 @@ def no_repeat_ngram(
     -----
     Paulus, Xiong and Socher (2018), section 2.5, for trigrams. Chapter 10.
     """
-    check_whole_number("no_repeat_ngram", n, 1, ". To allow all, leave it out")
+    check_at_least("no_repeat_ngram", n, 1, ". To allow all, leave it out")
     check_past(logits, token_ids, mask)
     length = token_ids.size(1)
     if length < n:

@@ -10,7 +10,8 @@ import math
 from jaxtyping import Float
 from torch import Tensor
 
-from glassbox.generation.checks import check_number, check_share, check_whole_number
+from glassbox.checks import check_at_least
+from glassbox.generation.checks import check_number, check_share
 
 
 def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Tensor, "batch vocab"]:
@@ -68,7 +69,7 @@ def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch 
     -----
     Fan, Lewis and Dauphin (2018), section 5.4. Chapter 10.
     """
-    check_whole_number("top_k", k, 1, ". To keep every token, leave it out")
+    check_at_least("top_k", k, 1, ". To keep every token, leave it out")
     least = logits.topk(min(k, logits.size(-1))).values[:, -1:]
     return logits.masked_fill(logits < least, -math.inf)
 

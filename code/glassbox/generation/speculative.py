@@ -7,11 +7,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassbox.checks import check_at_least
 from glassbox.generation.checks import (
     check_draft,
     check_logits,
     check_single,
-    check_whole_number,
 )
 from glassbox.generation.choice import greedy, process
 from glassbox.generation.config import GenerationConfig, configure
@@ -132,7 +132,7 @@ def speculative(
     Leviathan, Kalman and Matias (2023); Chen et al. (2023). Chapter 10.
     """
     config = configure(config, options)
-    check_whole_number("n_draft", n_draft, 1)
+    check_at_least("n_draft", n_draft, 1)
     check_draft(model, draft, config.n_beams)
     inputs = {"source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
