@@ -216,13 +216,13 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     # For few vectors PyTorch reads a matrix with one core. Cut into pieces, all cores read it.
     weight, bias = linear.weight, linear.bias
     off = torch.compiler.is_compiling() or torch.is_grad_enabled() or x.device.type != "cpu"
-    pieces = 1 if off or x.itemsize < 4 else min(torch.get_num_threads(), len(weight))
-    if pieces == 1 or weight.numel() < LARGE or x.numel() >= MANY * x.size(-1):
+    off = off or torch.is_autocast_enabled("cpu") or x.itemsize < 4 or weight.numel() < LARGE
+    pieces = 1 if off else min(torch.get_num_threads(), len(weight))
+    if pieces == 1 or x.numel() >= MANY * x.size(-1):
         return F.linear(x, weight, bias)
     even = len(weight) // pieces * pieces  # what is left over is less than one row for each core
     matrix = weight[:even].unflatten(0, (pieces, -1)).mT
     products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
-    out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
-    if even < len(weight):
-        out = torch.cat([out, F.linear(x, weight[even:])], dim=-1)
+    parts = products.transpose(0, 1).reshape(*x.shape[:-1], even), F.linear(x, weight[even:])
+    out = torch.cat(parts, dim=-1)
     return out if bias is None else out + bias

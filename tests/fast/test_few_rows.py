@@ -86,3 +86,10 @@ def test_where_gradients_are_wanted_pytorch_reads():
     with cores(2) as shared, torch.enable_grad():
         linear(torch.randn(20, 5), None)(torch.randn(1, 1, 5)).sum().backward()
     assert not shared
+
+
+def test_what_is_computed_in_half_precision_is_left_to_pytorch():
+    module, x = linear(torch.randn(20, 5), torch.randn(20)), torch.randn(1, 1, 5)
+    with cores(2) as shared, torch.autocast("cpu", torch.bfloat16):
+        assert module(x).dtype == torch.bfloat16
+    assert not shared
