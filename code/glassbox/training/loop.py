@@ -57,7 +57,8 @@ def training_loop(
         norm = nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf)
         optimizer.step()
         optimizer.zero_grad()
-        training.record(progress, losses, full_tensor(norm).item(), time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        training.record(progress, losses, full_tensor(norm).item(), seconds)
         for callback in after_step:
             callback(training)
         if training.stopping:
