@@ -29,7 +29,7 @@ KERNELS: dict[str, Callable[..., Any]] = {}
 #: From so many vectors on PyTorch lets all cores read a matrix itself.
 MANY = 9
 #: Matrices with fewer numbers are read sooner than they are cut.
-LARGE = 100_000
+LARGE = 500_000
 #: The formulas that run themselves now.
 _shown: ContextVar[frozenset[str]] = ContextVar("shown", default=frozenset())
 #: Whoever is looking now (see ``record``): the formula of attention calls them with its tensors.
@@ -215,8 +215,8 @@ def _dropout(x: Tensor, p: float) -> Answer:
 def _few_rows(linear: Any, x: Tensor) -> Tensor:
     # For few vectors PyTorch reads a matrix with one core. Cut into pieces, all cores read it.
     weight, bias = linear.weight, linear.bias
-    off = torch.compiler.is_compiling() or torch.is_grad_enabled() or x.device.type != "cpu"
-    off = off or torch.is_autocast_enabled("cpu") or x.itemsize < 4 or weight.numel() < LARGE
+    off = torch.compiler.is_compiling() or torch.is_grad_enabled() or weight.numel() < LARGE
+    off = off or x.device.type != "cpu" or x.itemsize < 4 or torch.is_autocast_enabled("cpu")
     pieces = 1 if off else min(torch.get_num_threads(), len(weight))
     if pieces == 1 or x.numel() >= MANY * x.size(-1):
         return F.linear(x, weight, bias)
