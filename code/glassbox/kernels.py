@@ -181,17 +181,8 @@ def _layer_norm(norm: Any, x: Tensor) -> Answer:
     return F.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps)
 
 
-@kernel("RMSNorm.forward")
-def _rms_norm(norm: Any, x: Tensor) -> Answer:
-    fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(x.device.type)
-    if not fit or x.shape[-1:] != norm.weight.shape:
-        return NotImplemented
-    return F.rms_norm(x, norm.weight.shape, norm.weight, norm.eps)
-
-
 kernel("gelu")(F.gelu)
 kernel("gelu_tanh")(partial(F.gelu, approximate="tanh"))
-kernel("silu")(F.silu)
 
 
 @kernel("dropout")

@@ -213,7 +213,6 @@ class RMSNorm(nn.Module):
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
 
-    @formula
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Normalise the last axis of ``x``, ``(..., d_model)``; the shape stays.
 
@@ -275,7 +274,6 @@ def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-@formula
 def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Let a number through by its logistic: :math:`x \, \sigma(x)`, also called swish.
 
