@@ -1,6 +1,6 @@
 """Small models' attention to draw, and pages that hold views."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -174,8 +174,21 @@ VIEWS: dict[str, Callable[[list[str]], View]] = {
 }
 
 
-SINGLE = ("head", "model", "neuron")  # without those of two models side by side
+SINGLE = ("head", "model", "neuron")  # without those of two models
+COMPARED = ("compare", "compare heads", "compare models")
+
+
+def switch(frame: Frame, shown: str) -> None:
+    """Choose what a comparison shows."""
+    frame.get_by_role("radio", name=shown).check()
 
 
 def every_view(tokens: list[str] = TOKENS, names: Iterable[str] = tuple(VIEWS)) -> list[View]:
     return [VIEWS[name](tokens) for name in names]
+
+
+def luminance(color: Sequence[float]) -> float:
+    """Return the relative luminance of a colour of three numbers from 0 to 255."""
+    parts = [c / 255 for c in color]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))

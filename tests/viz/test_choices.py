@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from glassbox_book.viz import compare_heads, head_view, model_view, neuron_view
-from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, Show, records
+from tests.viz.conftest import D_K, HEADS, LAYERS, TOKENS, VIEWS, Show, records, switch
 
 
 def test_layers_and_heads_left_out_keep_their_numbers(show: Show) -> None:
@@ -72,6 +72,7 @@ def test_numbers_of_a_key_are_those_of_its_column(show: Show) -> None:
 def test_two_models_move_together(show: Show) -> None:
     shown = show(compare_heads(records(), records(seed=1), TOKENS, layer=0, head=1))
     frame, page = shown.frame, shown.page
+    switch(frame, "both")
     one, other = (frame.locator(f"#view-{number}") for number in (0, 1))
     for chosen, follows, layer, head in ((one, other, "2", "3"), (other, one, "1", "0")):
         chosen.locator("#layer").select_option(layer)
@@ -97,6 +98,7 @@ def test_the_expanded_view_always_shows_a_computation(show: Show) -> None:
     lit = "(all) => all.map((e) => +e.style.opacity)"
     shown = show(compare_heads(records(), records(seed=1), TOKENS))
     frame = shown.frame
+    switch(frame, "both")
     frame.locator(".expand").first.click()
 
     def chosen() -> list[list[float]]:
@@ -157,6 +159,7 @@ def test_headings_of_the_neuron_view_keep_clear_of_one_another(show: Show, width
 def test_each_of_two_models_shows_its_own_numbers(show: Show) -> None:
     ours, theirs = records(), records(seed=1)
     frame = show(compare_heads(ours, theirs, TOKENS, layer=1, head=2)).frame
+    switch(frame, "both")
     for number, found in enumerate((ours, theirs)):
         lines = frame.locator(f"#view-{number} #collapsed .attn-line-group line")
         drawn = lines.evaluate_all("(all) => all.map((e) => +e.getAttribute('stroke-opacity'))")
@@ -166,6 +169,7 @@ def test_each_of_two_models_shows_its_own_numbers(show: Show) -> None:
 def test_heads_of_two_models_are_switched_together(show: Show) -> None:
     view = compare_heads(records(), records(seed=1), TOKENS, layer=0, head=1, view="head")
     frame = show(view).frame
+    switch(frame, "both")
     frame.locator("#view-1 [role=checkbox]").nth(3).click()
     for number in (0, 1):
         squares = frame.locator(f"#view-{number} [role=checkbox]").all()
@@ -179,6 +183,7 @@ def test_maps_of_two_models_are_opened_and_closed_together(show: Show) -> None:
     ours, theirs = records(), records(seed=1)
     shown = show(compare_heads(ours, theirs, TOKENS, view="model"))
     frame, page = shown.frame, shown.page
+    switch(frame, "both")
     one, other = (frame.locator(f"#view-{number}") for number in (0, 1))
     for chosen, follows, layer, head in ((one, other, 1, 2), (other, one, 2, 0)):
         chosen.locator(".map").nth(layer * HEADS + head).click()
@@ -207,3 +212,108 @@ def test_a_click_holds_a_token_while_the_pointer_leaves(show: Show) -> None:
     shown.page.mouse.move(1, 1)
     held = shown.frame.locator("line[visibility=visible][left-token-index='2']")
     assert held.count() == HEADS * len(TOKENS)
+
+
+@pytest.mark.parametrize("name", ["compare", "compare heads", "compare models"])
+def test_a_comparison_shows_one_model_the_other_or_both(show: Show, name: str) -> None:
+    shown = show(VIEWS[name](TOKENS))
+    frame = shown.frame
+    choices = {"ours": [0], "reference": [1], "difference": [2], "both": [0, 1]}
+    for choice, numbers in choices.items():
+        switch(frame, choice)
+        seen = [frame.locator(f"#view-{number}").is_visible() for number in range(3)]
+        assert [number for number in range(3) if seen[number]] == numbers
+        assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert shown.is_clean()
+
+
+def test_the_difference_is_drawn_on_the_scale_that_is_said(show: Show) -> None:
+    ours, theirs = records(), records()
+    for place, by in (((0, 2, 0, 3), 0.125), ((0, 2, 4, 1), 0.03125)):
+        theirs[1].weights[place] += by if theirs[1].weights[place] < 0.5 else -by
+    frame = show(compare_heads(ours, theirs, TOKENS, layer=1, head=2)).frame
+    switch(frame, "difference")
+    assert "full strength is a difference of 0.12500" in frame.locator(".readout").inner_text()
+    lines = frame.locator("#view-2 #collapsed .attn-line-group line")
+    drawn = lines.evaluate_all("(all) => all.map((e) => +getComputedStyle(e).strokeOpacity)")
+    expected = [0.0] * 25
+    expected[3], expected[4 * 5 + 1] = 1.0, 0.25
+    assert drawn == pytest.approx(expected, abs=1e-4)
+    frame.locator("#view-2 #collapsed #leftText text").last.hover()
+    said = frame.locator(".weight").first.text_content() or ""
+    assert said == "time 0.03125"
+    assert frame.locator("#view-2 .expand").count() == 0
+    assert not frame.locator(".scroller[data-nothing]").count()
+
+
+@pytest.mark.parametrize("view", ["neuron", "head", "model"])
+def test_no_difference_draws_nothing_and_says_so(show: Show, view: str) -> None:
+    alike = compare_heads(records(), records(), TOKENS, view=view)
+    frame = show(alike).frame
+    switch(frame, "difference")
+    readout = frame.locator(".readout").inner_text()
+    assert "Nothing is drawn: no two weights, of any layer and head here, differ" in readout
+    assert "0.000005" in readout
+    assert frame.locator("#view-2 .scroller").get_attribute("data-nothing") == "no difference"
+    lines = frame.locator("#view-2 :is(#attention, .attn-line-group, .model svg > g) line")
+    drawn = lines.evaluate_all("(all) => all.map((e) => +getComputedStyle(e).strokeOpacity)")
+    assert len(drawn) >= 25
+    assert set(drawn) == {0}
+
+
+def test_a_token_stays_chosen_when_the_model_is_switched(show: Show) -> None:
+    shown = show(compare_heads(records(), records(seed=1), TOKENS, layer=1, head=2))
+    frame = shown.frame
+    frame.locator("#view-0 #collapsed #leftText text").nth(2).click()
+    switch(frame, "reference")
+    shown.page.mouse.move(1, 1)
+    lit = frame.locator("#view-1 #collapsed .attn-line-group")
+    assert lit.evaluate_all("(all) => all.map((e) => +e.style.opacity)") == [0, 0, 1, 0, 0]
+    said = [text.split()[-1] for text in frame.locator(".weight").all_text_contents()]
+    row = records(seed=1)[1].weights[0, 2, 2]
+    assert said == sorted((f"{weight:.3f}" for weight in row), reverse=True)
+    shown.page.keyboard.press("Escape")
+    assert lit.evaluate_all("(all) => all.map((e) => +e.style.opacity)") == [1] * 5
+
+
+def test_queries_and_keys_appear_without_moving_the_drawings(show: Show) -> None:
+    frame = show(compare_heads(records(), records(seed=1), TOKENS)).frame
+    switch(frame, "both")
+    places = "[...document.querySelectorAll('.panel')].map((e) => [e.offsetLeft, e.offsetTop])"
+    before = frame.evaluate(places)
+    frame.locator(".expand").first.click()
+    assert frame.evaluate(places) == before
+    assert before[0][1] == before[1][1]
+    scroll = "e => { e.scrollLeft = 40; }"
+    frame.locator("#view-1 .scroller").evaluate(scroll)
+    frame.wait_for_function("document.querySelector('.scroller').scrollLeft === 40")
+
+
+def test_one_button_shows_a_head_alone_and_all_again(show: Show) -> None:
+    frame = show(head_view(records(), TOKENS, heads=[1, 3])).frame
+    on = "(all) => all.map((e) => e.getAttribute('aria-checked') === 'true')"
+    squares, button = frame.locator("[role=checkbox]"), frame.locator(".alone")
+    assert button.inner_text() == "Show head 1 alone"
+    button.click()
+    assert squares.evaluate_all(on) == [False, True, False, False]
+    button.click()
+    assert squares.evaluate_all(on) == [True] * 4
+    assert button.inner_text() == "Show head 0 alone"
+
+
+def test_fingers_do_what_a_mouse_does_and_are_told_so(show: Show) -> None:
+    found = records()
+    views = head_view(found, TOKENS, heads=[1]), model_view(found, TOKENS)
+    shown = show(*views, width=390, has_touch=True, is_mobile=True)
+    head, model = shown.frames
+    assert "Tap a token" in head.locator(".readout").inner_text()
+    head.locator("#left text").nth(1).tap()
+    said = [text.split()[-1] for text in head.locator(".weight").all_text_contents()]
+    row = found[0].weights[0, 1, 1]
+    assert said == sorted((f"{weight:.3f}" for weight in row), reverse=True)
+    head.locator("[role=checkbox]").nth(2).tap()
+    assert head.locator("[aria-checked=true]").count() == 2
+    assert "Tap a map" in model.locator(".readout").inner_text()
+    model.locator(".map").nth(1).tap()
+    assert model.locator("text.detail").text_content() == "Layer 0, Head 1"
+    assert shown.is_clean()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from playwright.sync_api import Page
 
 from glassbox_book.viz import assets, head_view, model_view, neuron_view
 from tests.viz.conftest import (
+    HEADS,
     HOSTILE,
     SINGLE,
     TOKENS,
@@ -18,11 +20,13 @@ from tests.viz.conftest import (
     Drawn,
     Show,
     every_view,
+    luminance,
     records,
+    switch,
 )
 
 PAPER = "getComputedStyle(document.body).backgroundColor"
-LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 30)"
+LIGHT, DARK = "rgb(253, 253, 251)", "rgb(20, 25, 28)"
 
 #: What webviews of VS Code allow: scripts and styles that stand in the page, and no others.
 WEBVIEW = (
@@ -98,19 +102,18 @@ def test_nothing_that_is_drawn_is_cut_off(show: Show, tokens: int, heads: int) -
     views = [view(found, names) for view in (head_view, model_view, neuron_view)]
     shown = show(*views, neuron_view(found, names, expanded=True))
     for frame in shown.frames:
-        right, top, bottom, (left, up, width, height) = frame.evaluate("""() => {
+        edge_right, edge_top, edge_bottom, (_, top, right, bottom) = frame.evaluate("""() => {
           const seen = [...document.querySelectorAll('svg :is(text, line, rect)')].filter((e) =>
             getComputedStyle(e).visibility === 'visible' && e.id !== 'placeholder');
-          const boxes = seen.map((e) => e.getBBox());
-          const view = document.querySelector('#vis svg').viewBox.baseVal;
-          return [Math.max(...boxes.map((b) => b.x + b.width)),
-                  Math.min(...boxes.map((b) => b.y)),
-                  Math.max(...boxes.map((b) => b.y + b.height)),
-                  [view.x, view.y, view.width, view.height]];
+          const boxes = seen.map((e) => e.getBoundingClientRect());
+          const view = document.querySelector('#vis svg').getBoundingClientRect();
+          return [Math.max(...boxes.map((b) => b.right)), Math.min(...boxes.map((b) => b.top)),
+                  Math.max(...boxes.map((b) => b.bottom)),
+                  [view.left, view.top, view.right, view.bottom]];
         }""")
-        assert right <= left + width + 1
-        assert top >= up - 1
-        assert bottom <= up + height + 1
+        assert edge_right <= right + 1
+        assert edge_top >= top - 1
+        assert edge_bottom <= bottom + 1
 
 
 @pytest.mark.parametrize(("place", "name", "light", "dark"), HOSTS.values(), ids=HOSTS)
@@ -150,6 +153,7 @@ def test_what_was_chosen_stays_when_the_page_turns_dark(show: Show) -> None:
     shown = show(*every_view(), dark=True)  # the page says that it is light
     assert [frame.evaluate(PAPER) for frame in shown.frames] == [LIGHT] * len(VIEWS)
     head, model, neuron, compare, _, models = shown.frames
+    switch(models, "both")
     head.select_option("#layer", "2")
     head.locator("[role=checkbox]").nth(1).click()
     model.locator(".map").nth(5).click()
@@ -254,19 +258,76 @@ def test_hostile_tokens_are_shown_as_text_in_their_order(
     assert shown.is_clean()
 
 
-def test_weak_lines_are_strengthened_on_dark_in_their_order(drawn: Drawn) -> None:
-    opacities = """[...document.querySelectorAll('line[stroke-opacity]')].map((e) =>
-      [+e.getAttribute('stroke-opacity'), +getComputedStyle(e).strokeOpacity])"""
-    for frame in drawn("dark").frames:
-        given, seen = np.array(sorted(frame.evaluate(opacities))).T
-        weak = (given > 0) & (given < 0.1)
-        assert weak.any()
-        assert (seen[weak] > 2 * given[weak]).all()
-        assert (np.diff(seen) >= -1e-3).all()
-        assert seen.max() <= 1
-    for frame in drawn("light").frames:
-        given, seen = np.array(frame.evaluate(opacities)).T
-        assert seen == pytest.approx(given, abs=1e-3)
+#: The lines of each view, and what their opacity is in the end.
+DRAWN_LINES = {
+    "head": "#attention line",
+    "model": ".model svg > g > g > line",
+    "neuron": "#collapsed .attn-line-group line",
+}
+OPACITY = """(lines) => lines.map((line) => {
+  let seen = +getComputedStyle(line).strokeOpacity;
+  for (let place = line; place.localName !== 'main'; place = place.parentElement) {
+    const { opacity, filter } = getComputedStyle(place);
+    if (filter !== 'none') return filter;
+    seen *= opacity;
+  }
+  return seen;
+})"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_line_is_as_strong_as_its_weight_in_light_and_dark(drawn: Drawn, theme: str) -> None:
+    weights = np.stack([record.weights[0] for record in records()])
+    expected = {"head": weights[0] / HEADS, "model": weights, "neuron": weights[0, 0]}
+    frames = dict(zip(VIEWS, drawn(theme).frames, strict=True))
+    for name, of_view in expected.items():
+        seen = frames[name].locator(DRAWN_LINES[name]).evaluate_all(OPACITY)
+        assert seen == pytest.approx(of_view.ravel(), abs=6e-4)
+    linked = frames["neuron"].locator("#expanded .qk-line-group path")
+    opacity = linked.evaluate_all("all => all.map((e) => +getComputedStyle(e).strokeOpacity)")
+    assert opacity == pytest.approx(weights[0, 0].ravel(), abs=6e-4)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_strongest_line_stands_out_from_the_paper(drawn: Drawn, theme: str) -> None:
+    def light(color: str) -> float:
+        return luminance([float(part) for part in re.findall(r"[\d.]+", color)[:3]])
+
+    frame = drawn(theme).frames[list(VIEWS).index("neuron")]
+    paper = light(frame.evaluate(PAPER))
+    read = "all => all.map((e) => getComputedStyle(e).stopColor)"
+    inks = [light(color) for color in frame.locator("#vis stop").evaluate_all(read)]
+    assert len(inks) == 2
+    for ink in inks:
+        assert (max(ink, paper) + 0.05) / (min(ink, paper) + 0.05) >= 3
+
+
+def test_frames_have_the_colours_of_the_book() -> None:
+    def colours(sheet: str) -> list[dict[str, str]]:
+        """Return the colours of the light and of the dark block of a style sheet."""
+        blocks = re.findall(r"\{([^{}]*--(?:gb-)?paper:[^{}]*)\}", sheet)
+        return [dict(re.findall(r"--(?:gb-)?([\w-]+): (#\w+);", block)) for block in blocks]
+
+    others = {"ink": "text", "quiet": "muted", "head-6": "amber", "head-7": "purple"}
+    others |= {f"head-{n}": f"series-{n}" for n in range(1, 6)} | {"head-8": "neutral"}
+    palette = Path(assets.__file__).parents[2] / "glassbox_site/static/palette.css"
+    book = colours(palette.read_text(encoding="utf-8"))
+    frame = colours(assets.frame_file("frame.css"))
+    assert len(frame) == len(book) == 2
+    for ours, theirs in zip(frame, book, strict=True):
+        assert ours == {name: theirs[others.get(name, name)] for name in ours}
+
+
+def test_bertviz_writes_nothing_to_the_console(show: Show) -> None:
+    shown = show(*every_view(names=SINGLE), own=True)
+    said: list[str] = []
+    shown.page.on("console", lambda line: said.append(line.text))
+    for frame in shown.frames:
+        frame.evaluate("document.documentElement.dataset.theme = 'light'")
+    shown.page.evaluate("document.documentElement.dataset.theme = 'dark'")  # all is drawn again
+    for frame in shown.frames:
+        frame.wait_for_function(f"{PAPER} === '{DARK}'")
+    assert said == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -281,9 +342,3 @@ def test_the_deepest_cell_of_a_table_keeps_its_text_legible(show: Show, theme: s
     lighter, darker = sorted((luminance(cell), luminance(ink)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
     assert adjust == "exact"
-
-
-def luminance(color: Sequence[float]) -> float:
-    parts = [c / 255 for c in color]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))

@@ -112,6 +112,13 @@ def test_hostile_tokens_cannot_leave_the_data_inside_the_frame(draw: Any) -> Non
     assert hostile.found == harmless.found
 
 
+@each_view
+def test_the_space_of_byte_level_tokens_is_shown_as_a_space(draw: Any) -> None:
+    html = draw(records(), ["ĠI", "Ġlove", "it", "Ċ", "ĠĠ"]).html()
+    assert "Ġ" not in html
+    assert html.count("<bdi>␣love</bdi>") >= 2
+
+
 def test_tables_name_their_rows_and_columns() -> None:
     tags = parse(head_view(records(), TOKENS, layer=1, heads=[2]).html())
     scopes = [attrs["scope"] for tag, attrs in tags.found if tag == "th"]

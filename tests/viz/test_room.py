@@ -61,6 +61,43 @@ def test_a_drawing_fades_where_it_goes_on_beyond_an_edge(show: Show) -> None:
     assert frame.locator(".sideways").is_hidden()
 
 
+@pytest.mark.parametrize("width", [720, 390])
+def test_the_columns_of_a_view_are_as_far_apart_as_there_is_room(show: Show, width: int) -> None:
+    for frame in show(*every_view(TOKENS, ["head", "neuron"]), width=width).frames:
+        used, room = frame.evaluate("""() => {
+          const words = [...document.querySelectorAll('#vis .labels text')].at(-1);
+          return [words.getBoundingClientRect().right, innerWidth];
+        }""")
+        assert 0.9 * room <= used <= room
+
+
+@pytest.mark.parametrize("width", [720, 390, 320])
+@pytest.mark.parametrize("heads", [4, 12, 16])
+def test_squares_of_heads_are_large_enough_for_fingers(show: Show, width: int, heads: int) -> None:
+    frame = show(head_view(records(heads=heads), TOKENS), width=width).frame
+    boxes = [square.bounding_box() for square in frame.locator("[role=checkbox]").all()]
+    assert len({(box["x"], box["y"]) for box in boxes if box}) == heads
+    assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
+
+
+def test_a_view_makes_room_when_its_window_grows_or_shrinks(show: Show) -> None:
+    shown = show(neuron_view(records(), TOKENS), width=390)
+    frame, page = shown.frame, shown.page
+    whole = """() => {
+      const { scrollHeight, clientHeight } = document.documentElement;
+      const drawing = document.querySelector('#vis svg').getBoundingClientRect();
+      return scrollHeight <= clientHeight && innerHeight - main.offsetHeight <= 2
+        && document.querySelector('.readout').getBoundingClientRect().top >= drawing.bottom;
+    }""".replace("main.", "document.querySelector('main').")
+    frame.locator(".expand").click()
+    for width in (390, 1400, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        frame.wait_for_function(whole)
+    assert frame.locator(".scroller.wide").count() == 1
+    page.set_viewport_size({"width": 1400, "height": 900})
+    frame.wait_for_selector(".scroller:not(.wide)")
+
+
 def test_a_wide_drawing_scrolls_inside_the_frame(show: Show) -> None:
     frame = show(model_view(records(), TOKENS), width=390).frame
     assert frame.locator(".scroller").evaluate("e => e.scrollWidth > e.clientWidth")

@@ -49,8 +49,8 @@ def bundle() -> str:
     parts = [
         f"/* {notice} */\n{_package_file(package, name)}" for package, name, notice in _LIBRARIES
     ]
-    views = ",\n".join(
-        f"{view}: function () {{\n{_package_file('bertviz', f'{view}_view.js')}\n}}"
+    views = ",\n".join(  # their notes to the console are for whoever wrote them
+        f"{view}: function (console) {{\n{_package_file('bertviz', f'{view}_view.js')}\n}}"
         for view in ("head", "model", "neuron")
     )
     parts.append("/* bertviz, Apache-2.0, Jesse Vig; unmodified */")

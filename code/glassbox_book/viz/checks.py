@@ -13,13 +13,17 @@ def token_texts(
 ) -> tuple[list[str], list[str]]:
     """Return query and key tokens as they are shown, after a check of their number.
 
+    The ``Ġ`` that byte-level tokenizers write for a space is shown as other spaces are, ``␣``.
+
     Raises
     ------
     ValueError
         If there are not as many tokens as weights.
     """
-    left = visible_all(tokens)
-    right = left if key_tokens is None else visible_all(key_tokens)
+    left = [token.replace("Ġ", "␣") for token in visible_all(tokens)]
+    right = left
+    if key_tokens is not None:
+        right = [token.replace("Ġ", "␣") for token in visible_all(key_tokens)]
     q_len, k_len = maps.weights.shape[2:]
     for name, found, needed in (("tokens", left, q_len), ("key_tokens", right, k_len)):
         if len(found) != needed:

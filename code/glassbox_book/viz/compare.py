@@ -1,4 +1,4 @@
-"""Two models' attention side by side."""
+"""Two models' attention: one, the other, or by how much they differ."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def compare_heads(
     view: Literal["neuron", "head", "model"] = "neuron",
     layers: Sequence[int] | None = None,
     key_tokens: Sequence[str] | None = None,
-    names: tuple[str, str] = ("ours", "theirs"),
+    names: tuple[str, str] = ("ours", "reference"),
     title: str | None = None,
 ) -> View:
     """Draw the same head of two models, and say how far apart their weights are.
 
-    The two drawings move together: a layer, head or token chosen in one is chosen in the other.
-    Two model views, which are wide, stand one below the other.
+    A switch shows the one, the other, their difference, or both; layer, head and token stay as they
+    were chosen. A line of the difference is as strong as its share of the largest difference that
+    the view holds, which is said; where that rounds to zero, nothing is drawn.
     The difference is that of the full-precision weights. Where two arrays agree to a tenth of the
     last digit that is sent for drawing, that digit is sent once for both.
 
@@ -67,7 +68,8 @@ def compare_heads(
     checks.check_one("layer", layer, layers)
     checks.check_one("head", head, range(first.n_heads))
 
-    differences = np.abs(first.weights - second.weights).max(axis=(2, 3))  # (layers, heads)
+    apart = np.abs(first.weights - second.weights)
+    differences = apart.max(axis=(2, 3))  # (layers, heads)
     largest = f"{differences.max():.{_DIFFERENCE_DIGITS}f}"
     said = (
         f"Largest difference between the two, over all {first.n_layers} layers × "
@@ -89,7 +91,8 @@ def compare_heads(
         extra = {"heads": list(range(first.n_heads)), "columns": columns}
     else:
         drawing = geometry.head_drawing(len(left), len(right), first.n_heads)
-        extra = {"heads": [head]}
+        squares = geometry.squares_in_a_row(first.n_heads)
+        extra = {"heads": [head], "squares": squares}
     data = {
         "view": view,
         **views.shared_data(left, right, layers, drawing),
@@ -99,6 +102,8 @@ def compare_heads(
         "differences": numbers(differences[layers], _DIFFERENCE_DIGITS),
         "models": _both(first.pick(layers), second.pick(layers)),
     }
+    if differences[layers].max().round(_DIFFERENCE_DIGITS):
+        data["apart"] = numbers(apart[layers], _DIFFERENCE_DIGITS)
     shown = f"{differences[layer, head]:.{_DIFFERENCE_DIGITS}f}"
     static = (
         f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
@@ -118,7 +123,7 @@ def compare_heads(
         summary=f"All heads as pictures, layer {layer}, head {head} as a table"
         if all_heads
         else table_summary(layer, head),
-        heights=views.heights(drawing, panels=2, stacked=all_heads),
+        heights=views.heights(drawing, switch=True),
         title=title,
         said=f"{said}.",
     )

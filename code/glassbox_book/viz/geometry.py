@@ -7,16 +7,15 @@ browser test compares them with what was drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 _PADDING = 22  # the frame's border and padding, left and right or above and below together
-_GAP = 16  # between two drawings
-_CONTROLS = 44  # the row of choices above a drawing, with the space below it
-_NAME = 24  # the row that says whose drawing it is
+_CONTROLS = 44  # a row of choices above a drawing, with the space below it
 _UNDER = 14  # below a drawing: room for a scroll bar
-# The lines that say the numbers, with the space above them: in a wide column, for one drawing and
-# for two in a narrow one.
-_READOUT, _NARROW_READOUT, _NARROW_READOUT_OF_TWO = 68, 88, 108
+_READOUT, _NARROW_READOUT = 68, 108  # the lines that say the numbers, with the space above them
 _LEGEND, _NARROW_LEGEND = 48, 128  # what the columns of the expanded neuron view show
+_SQUARE = 25.0  # switches a head on and off
+_SQUARES = 12  # in a row, at most
 
 
 @dataclass(frozen=True)
@@ -27,27 +26,34 @@ class Drawing:
     height: float
     smallest: float
     largest: float = 1.0
-    top: float = 0.0  # what is left out above
-    beside: bool = False  # narrow enough for a wide column to have the numbers beside it
+    top: float = 0.0  # where it begins: below zero where something is added above
+    widest: float = 0.0  # how far its two columns of tokens may be drawn apart
     controls: bool = True
     legend: bool = False
 
     def as_data(self) -> list[float]:
         """Return what the scripts of a frame need to know."""
-        return [self.width, self.height, self.smallest, self.largest, self.top]
+        return [self.width, self.height, self.smallest, self.largest, self.top, self.widest]
+
+
+def squares_in_a_row(n_heads: int) -> int:
+    """Return how many squares of heads stand in a row, so that all rows are about as long."""
+    return ceil(n_heads / ceil(n_heads / _SQUARES))
 
 
 def head_drawing(q_len: int, k_len: int, n_heads: int) -> Drawing:
     """Size of the head view; rows of 22.5 are enlarged to 24, the smallest comfortable target."""
-    width, height = max(335.0, 22.5 * n_heads), 30 + 22.5 * max(q_len, k_len) + 2
-    return Drawing(width, height, 0.9, 16 / 15, beside=width < 380)
+    squares = _SQUARE * ceil(n_heads / _SQUARES)
+    height = squares + 30 + 22.5 * max(q_len, k_len) + 2
+    return Drawing(300.0, height, 0.96, 16 / 15, top=-squares, widest=720.0)
 
 
 def model_drawing(q_len: int, k_len: int, n_layers: int, n_heads: int) -> Drawing:
     """Size of the model view: rows of thumbnails, or the enlarged map where that is higher."""
     n_tokens = max(q_len, k_len)
     thumbnail = n_tokens * 7 * (12 / n_heads) + 10
-    height = max(n_layers * thumbnail + 38.0, n_tokens * 18 + 55.0)
+    rows = n_layers * thumbnail + 38.0
+    height = max(rows, rows / 2 + 51, n_tokens * 18 + 55.0)  # the word "Layers" stands upright
     return Drawing(970.0, round(height, 2), 0.65, controls=False)  # as wide as the text
 
 
@@ -56,29 +62,20 @@ def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing
     rows = 26 * max(q_len, k_len)
     if expanded:
         return Drawing(1004.0, 42.0 + rows + 4, 0.64, legend=True)
-    return Drawing(415.0, rows + 10.0, 0.74, top=36.0, beside=True)  # no headings above the columns
+    return Drawing(340.0, rows + 28.0, 0.74, top=18.0, widest=800.0)
 
 
-def frame_height(
-    drawing: Drawing, *, panels: int = 1, narrow: bool = False, stacked: bool = False
-) -> str:
+def frame_height(drawing: Drawing, *, switch: bool = False, narrow: bool = False) -> str:
     """Return the CSS length a frame needs, given that its wrapper is a size container.
 
-    The drawing is as wide as its column but within its scales, and the height follows. In a narrow
-    column, or where they are ``stacked`` anyhow, two drawings stand one below the other; in a
-    narrow one the numbers stand below a drawing instead of beside it.
+    The drawing is as wide as its column but within its scales, and the height follows. A
+    comparison has a ``switch`` above the drawing.
     """
-    columns = 1 if narrow or stacked else panels
-    rows = panels // columns
-    padding = _PADDING + _GAP * (columns - 1)
     smallest, largest = (drawing.height * scale for scale in (drawing.smallest, drawing.largest))
-    fluid = drawing.height / drawing.width / columns
-    drawn = f"clamp({smallest:.2f}px,{fluid:.5f}*(100cqw - {padding}px),{largest:.2f}px)"
-    row = _CONTROLS * drawing.controls + _NAME * (panels > 1) + _UNDER
-    if narrow:
-        said = _NARROW_READOUT if panels == 1 else _NARROW_READOUT_OF_TWO
-    else:
-        said = 0 if drawing.beside and panels == 1 else _READOUT
+    fluid = drawing.height / drawing.width
+    drawn = f"clamp({smallest:.2f}px,{fluid:.5f}*(100cqw - {_PADDING}px),{largest:.2f}px)"
+    rest = _CONTROLS * (drawing.controls + switch) + _UNDER + _PADDING
+    rest += _NARROW_READOUT if narrow else _READOUT
     if drawing.legend:
-        said += _NARROW_LEGEND if narrow else _LEGEND
-    return f"calc({rows}*{drawn} + {rows * row + (rows - 1) * _GAP + said + _PADDING}px)"
+        rest += _NARROW_LEGEND if narrow else _LEGEND
+    return f"calc({drawn} + {rest}px)"

@@ -70,6 +70,7 @@ def head_view(
         **shared_data(left, right, layers, drawing),
         "layer": layers.index(start),
         "heads": shown,
+        "squares": geometry.squares_in_a_row(maps.n_heads),
         "models": [model_data(maps.pick(layers))],
     }
     return View(
@@ -207,7 +208,6 @@ def shared_data(
         "right": right,
         "layers": layers,
         "size": drawing.as_data(),
-        "beside": drawing.beside,
     }
 
 
@@ -220,13 +220,11 @@ def model_data(maps: AttentionMaps) -> dict[str, Any]:
     return data
 
 
-def heights(
-    drawing: geometry.Drawing, panels: int = 1, *, stacked: bool = False
-) -> tuple[str, str]:
+def heights(drawing: geometry.Drawing, *, switch: bool = False) -> tuple[str, str]:
     """Return the heights of the frame in a wide and in a narrow column."""
     return (
-        geometry.frame_height(drawing, panels=panels, stacked=stacked),
-        geometry.frame_height(drawing, panels=panels, narrow=True),
+        geometry.frame_height(drawing, switch=switch),
+        geometry.frame_height(drawing, switch=switch, narrow=True),
     )
 
 

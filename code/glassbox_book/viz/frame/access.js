@@ -65,12 +65,19 @@ const operateTokens = (panel, column, leaves, tell, kept = () => -1) => {
     const text = texts[position];
     const name = (side === 'query' ? data.left : data.right)[index];
     operable(text, 'button', `${side} ${index}: ${name}`);
-    text.addEventListener('focus', () => fire(text, 'mouseover'));
-    text.addEventListener('blur', () => fire(leaves(group), 'mouseleave'));
+    text.addEventListener('focus', () => {
+      state.held = { side, index };
+      fire(text, 'mouseover');
+    });
+    text.addEventListener('blur', ({ relatedTarget }) => {
+      if (relatedTarget?.name === 'shown') return; // the same token of the other model comes next
+      state.held = null;
+      fire(leaves(group), 'mouseleave');
+    });
     onKeys(text, ['Escape'], () => text.blur());
     onKeys(text, ['Enter', ' '], () => {
       const icon = group.querySelector('.icon');
-      if (icon) fire(icon, 'click');
+      if (icon && !differs(panel)) fire(icon, 'click');
       else fire(text, 'mouseover');
     });
     group.addEventListener('mouseover', () => tell('over', panel, side, index));
@@ -78,7 +85,7 @@ const operateTokens = (panel, column, leaves, tell, kept = () => -1) => {
   });
   new Set(column.map(({ group }) => leaves(group))).forEach((place) =>
     place.addEventListener('mouseleave', () => {
-      const held = texts[texts.indexOf(document.activeElement)] ?? texts[kept()];
+      const held = texts[state.held?.side === column[0].side ? state.held.index : kept()];
       if (held) fire(held, 'mouseover');
       else tell('out', panel);
     }),
@@ -92,6 +99,17 @@ const tokenGroups = (panel, selector, side) =>
 const shortenAll = (panel, selector, width) =>
   panel.root.querySelectorAll(selector).forEach((text) => shorten(text, width));
 
+// What the columns are, above them.
+const label = (svg, names, y, left, right, [query, key]) => {
+  const group = d3.select(svg).append('g').attr('class', names);
+  const write = (side, said) => group.append('text').attr('class', side).attr('y', y).text(said);
+  const width = (text) => text.node().getComputedTextLength();
+  const [asks, seen] = [write('query', query), write('key', key)];
+  asks.attr('x', Math.max(0, left - width(asks)));
+  seen.attr('x', Math.min(right, right + ROOM - width(seen))); // what is too long begins further left
+};
+const ROOM = 100; // for what is said above a column
+
 const adaptHead = (panel, tell) => {
   const svg = panel.root.querySelector('svg');
   const squares = [...svg.lastElementChild.children];
@@ -104,24 +122,27 @@ const adaptHead = (panel, tell) => {
   panel.squares = squares;
   const numbers = d3.select(svg).append('g').attr('class', 'numbers').attr('aria-hidden', true);
   squares.forEach((square, head) => {
-    d3.select(square).attr('x', head * 22.5).attr('width', 22.5).attr('height', 22.5);
-    numbers.append('text').attr('x', (head + 0.5) * 22.5).attr('y', 16).text(head);
+    const x = (head % data.squares) * 25;
+    const y = data.size[4] + Math.floor(head / data.squares) * 25;
+    d3.select(square).attr('x', x).attr('y', y).attr('width', 25).attr('height', 25).attr('rx', 4);
+    numbers.append('text').attr('x', x + 12.5).attr('y', y + 17).text(head);
     operable(square, 'checkbox', `Head ${head}`);
     square.addEventListener('click', () => tell('square', panel, head, 'click'));
     square.addEventListener('dblclick', () => tell('square', panel, head, 'dblclick'));
     onKeys(square, ['Enter', ' '], ({ shiftKey }) => fire(square, shiftKey ? 'dblclick' : 'click'));
   });
-  rove(squares, squares.length);
+  rove(squares, data.squares);
+  label(svg, 'labels', 20, 102.5, 232.5, SIDES);
   markSquares(panel);
 };
 
 // bertviz keeps to itself which heads are on; it lightens the colour of those that are off.
 const markSquares = (panel) => {
   const numbers = panel.root.querySelectorAll('.numbers text');
-  strengthen(panel);
+  const colors = headColors();
   state.heads = [];
   panel.squares.forEach((square, head) => {
-    const color = d3.schemeCategory10[head % 10];
+    const color = colors[head % 10];
     const on = square.getAttribute('fill') === color;
     if (on) state.heads.push(head);
     square.setAttribute('aria-checked', on);
@@ -132,6 +153,11 @@ const markSquares = (panel) => {
     const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     numbers[head].setAttribute('class', on ? (luminance > 0.179 ? 'on-light' : 'on-dark') : 'off');
   });
+  const alone = state.heads.length === 1;
+  panel.root.classList.toggle('lone', alone);
+  const button = panel.controls.querySelector('.alone');
+  button.textContent = alone ? 'Show all heads' : `Show head ${state.heads[0]} alone`;
+  button.hidden = panel.squares.length === 1;
 };
 
 const adaptNeuron = (panel, tell) => {
@@ -148,6 +174,8 @@ const adaptNeuron = (panel, tell) => {
     column.forEach(({ group }) => operateIcon(group, part));
   }
   nameScores(panel);
+  label(panel.root.querySelector('#collapsed'), 'labels', 34, 110, 303, SIDES);
+  straighten(panel);
   shortenAll(panel, '#leftText text', 92);
   shortenAll(panel, '#rightText text', 106);
 };
@@ -183,6 +211,10 @@ const adaptModel = (panel, tell) => {
     group.querySelector('.attn_background'),
   );
   panel.maps = maps.map((group) => group.lastElementChild);
+  maps.forEach((group) => {
+    const line = group.querySelector('line');
+    ribbon(panel, group, +line.getAttribute('x1'), +line.getAttribute('x2'));
+  });
   panel.maps.forEach((map, index) => {
     const layer = Math.floor(index / data.heads.length);
     const head = index % data.heads.length;
@@ -210,7 +242,11 @@ const adaptDetail = (panel, tell) => {
   if (!state.open) return;
   openMap(panel).setAttribute('aria-expanded', 'true');
   showDetail(panel);
-  strengthen(panel);
+  const frame = panel.root.querySelector('rect.detail');
+  const x = +frame.getAttribute('x');
+  const lines = panel.root.querySelector('g.detail:has(line)');
+  ribbon(panel, lines, x + 80, x + 220);
+  label(lines.parentNode, 'detail', +frame.getAttribute('y') + 30, x + 78, x + 222, ['query', 'key']);
   shortenAll(panel, '.detail .token', 76);
   const column = tokenGroups(panel, 'g.detail > g:has(.token)', 'query').slice(0, data.left.length);
   operateTokens(panel, column, (group) => group, tell);

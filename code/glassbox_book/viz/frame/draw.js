@@ -2,7 +2,7 @@
 
 const data = JSON.parse(document.getElementById('data').textContent);
 
-// What the reader has chosen. Both drawings of a comparison share it.
+// What the reader has chosen. The drawings of a comparison share it.
 const state = {
   layer: data.layer ?? 0, // index into data.layers
   head: data.head ?? 0,
@@ -10,19 +10,52 @@ const state = {
   open: null, // [layer, head] of the enlarged thumbnail of the model view
   expanded: Boolean(data.expanded),
   query: 0, // the one whose computation the expanded neuron view shows
+  held: null, // {side, index} of the token that has the focus
+  shown: '0', // of a comparison: a drawing, by its number, or 'both'
 };
 
-// One drawing. Numbers that a second model shares with the first are sent once.
-const panels = data.models.map((model, index) => ({
+// One drawing each. Numbers that a second model shares with the first are sent once.
+const drawings = data.models.map((model, index) => ({
   id: `view-${index}`,
   name: data.names?.[index],
   ...data.models[0],
   ...model,
 }));
 
+const deep = (numbers, change) =>
+  Array.isArray(numbers) ? numbers.map((part) => deep(part, change)) : change(numbers);
+
+// The third drawing of a comparison; the largest difference is a line of full strength.
+const largest = Math.max(...(data.differences ?? []).flat());
+if (data.names) {
+  const weights = data.apart ?? deep(drawings[0].weights, () => 0);
+  const strengths = deep(weights, (weight) => (largest ? weight / largest : 0));
+  drawings.push({ ...drawings[0], id: 'view-2', name: 'difference', weights, strengths });
+}
+const differs = (panel) => panel.strengths !== undefined;
+
+let panels = drawings.slice(0, 1); // those that are shown
+const others = (panel) => panels.filter((other) => other !== panel);
+
 // bertviz asks require.js for its libraries; here they are already loaded.
 window.require = { config() {} };
-window.requirejs = (names, run) => run(window.jQuery, window.d3);
+window.requirejs = (names, run) => run(window.jQuery, { ...d3, schemeCategory10: headColors() });
+
+// The book's colours for bertviz's; those of lines and text are in the style sheet.
+const COLORS = { '#0c36d8': 'var(--positive)', '#ff6318': 'var(--negative)', '#EEE': 'var(--line)', blue: 'var(--query)' };
+const { style } = d3.selection.prototype;
+d3.selection.prototype.style = function (name, value, ...more) {
+  if (value === undefined) return style.call(this, name);
+  const book = (color) => COLORS[color] ?? color;
+  const given = typeof value === 'function' ? function (...all) { return book(value.apply(this, all)); } : book(value);
+  return style.call(this, name, given, ...more);
+};
+
+// D3 computes with them, so they are written out.
+const headColors = () => {
+  const root = getComputedStyle(document.documentElement);
+  return ['1', '2', '3', '4', '5', '6', '7', '8', '1', '2'].map((n) => root.getPropertyValue(`--head-${n}`).trim());
+};
 
 const element = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -31,31 +64,65 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
+// The letters of the page, from where the page has them.
+const { src } = document.currentScript; // none where an output carries its scripts
+const useBookFont = () => {
+  let faces = [];
+  try {
+    if (src && [...parent.document.fonts].some(({ family }) => family.includes('Book Sans'))) {
+      faces = [['sans', '400'], ['sans-bold', '600']].map(
+        ([file, weight]) => new FontFace('Book Sans', `url(${new URL(`../fonts/${file}.woff2`, src)})`, { weight }),
+      );
+    }
+  } catch {
+    // A page of another origin keeps its letters to itself.
+  }
+  faces.forEach((face) => document.fonts.add(face));
+  return Promise.allSettled(faces.map((face) => face.load()));
+};
+
 const layout = () => {
-  const style = element('style');
-  style.textContent = FRAME_STYLE;
-  document.head.append(style);
+  const sheet = element('style');
+  sheet.textContent = FRAME_STYLE;
+  document.head.append(sheet);
   const readout = element('p', { class: 'readout', role: 'status' });
-  const drawings = element('div', { class: 'panels' });
-  for (const panel of panels) {
+  const place = element('div', { class: 'panels' });
+  for (const panel of drawings) {
     panel.controls = element('div', { class: 'controls' });
     panel.scroller = element('div', { class: 'scroller' }, element('div', { id: 'vis' }));
-    panel.scroller.addEventListener('scroll', () => markEdges(panel));
+    panel.scroller.addEventListener('scroll', () => {
+      markEdges(panel);
+      others(panel).forEach(({ scroller }) => { scroller.scrollLeft = panel.scroller.scrollLeft; });
+    });
     panel.root = element('section', { class: 'panel', id: panel.id });
     if (panel.name) {
       panel.root.setAttribute('aria-label', panel.name);
       panel.root.append(element('strong', { class: 'name' }, panel.name));
     }
+    if (differs(panel) && !largest) panel.scroller.dataset.nothing = 'no difference';
     if (data.view !== 'model') panel.root.append(panel.controls);
     panel.root.append(panel.scroller);
-    drawings.append(panel.root);
+    panel.root.hidden = !panels.includes(panel);
+    place.append(panel.root);
   }
-  const main = element('main', { class: data.view }, drawings, ...legend(), readout);
-  if (panels.length > 1) main.classList.add('two');
-  else if (data.beside) main.classList.add('beside');
-  main.style.setProperty('--natural', `${data.size[0] * data.size[3]}px`);
-  document.body.replaceChildren(main);
+  const switches = data.names ? [drawSwitch()] : [];
+  document.body.replaceChildren(
+    element('main', { class: data.view }, ...switches, place, ...legend(), readout),
+  );
   return readout;
+};
+
+// Which drawings of a comparison are shown.
+const drawSwitch = () => {
+  const choices = [...drawings.map(({ name }, index) => [name, `${index}`]), ['both', 'both']];
+  const made = element('fieldset', { class: 'switch', 'aria-label': 'What is drawn' });
+  for (const [name, value] of choices) {
+    const input = element('input', { type: 'radio', name: 'shown', value });
+    input.checked = value === state.shown;
+    input.addEventListener('change', () => show(value));
+    made.append(element('label', {}, input, element('span', {}, name)));
+  }
+  return made;
 };
 
 const drawControls = (panel) => {
@@ -65,8 +132,10 @@ const drawControls = (panel) => {
   };
   const controls = [];
   if (data.view !== 'model') controls.push(choice('Layer', 'layer'));
-  if (data.view === 'neuron') {
-    controls.push(choice('Head', 'att_head'), element('button', { type: 'button', class: 'expand' }));
+  if (data.view === 'head') controls.push(element('button', { type: 'button', class: 'alone' }));
+  if (data.view === 'neuron') controls.push(choice('Head', 'att_head'));
+  if (data.view === 'neuron' && !differs(panel)) {
+    controls.push(element('button', { type: 'button', class: 'expand' }));
   }
   panel.controls.replaceChildren(...controls);
 };
@@ -75,7 +144,7 @@ const drawControls = (panel) => {
 const runBertviz = (panel) => {
   const { left, right, layers } = data;
   const all = {
-    attn: panel.weights,
+    attn: panel.strengths ?? panel.weights,
     queries: panel.queries,
     keys: panel.keys,
     left_text: left,
@@ -85,7 +154,7 @@ const runBertviz = (panel) => {
     attention: { all },
     default_filter: 'all',
     root_div_id: panel.id,
-    display_mode: theme.current(),
+    display_mode: 'light', // the colours that the style sheet and COLORS replace
     layer: data.view === 'head' ? layers[state.layer] : state.layer,
     head: state.head,
     heads: state.heads,
@@ -94,7 +163,7 @@ const runBertviz = (panel) => {
     total_heads: data.columns,
     bidirectional: !data.causal,
   };
-  bertviz[data.view]();
+  bertviz[data.view]({ log() {} });
 };
 
 const select = (panel, id) => panel.root.querySelector(`#${id}`);
@@ -105,21 +174,62 @@ const nameLayers = (panel) => {
   for (const option of select(panel, 'layer').options) option.text = data.layers[option.value];
 };
 
-// Weak lines, which a light page shows as pale, would drown in a dark one.
-const strengthen = ({ root }) => {
-  if (theme.current() !== 'dark') return;
-  root.querySelectorAll('line[stroke-opacity]').forEach((line) => {
-    line.style.strokeOpacity = Math.sqrt(line.getAttribute('stroke-opacity'));
+// What bertviz bends, it draws here as it is: a line is as strong as its weight.
+const straighten = ({ root }) => {
+  root.querySelectorAll('.horiz-line-group line, .qk-line-group path, .vector-highlight-group rect').forEach((line) => {
+    line.style.strokeOpacity = d3.select(line).datum();
   });
+};
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+// The colour of lines from queries to keys: it goes from the one's to the other's.
+const ribbon = (panel, group, x1, x2) => {
+  const id = `${panel.id}-ribbon-${x1}`;
+  const svg = panel.scroller.querySelector('svg');
+  let gradient = document.getElementById(id);
+  if (!gradient) {
+    gradient = document.createElementNS(SVG, 'linearGradient');
+    for (const side of ['query', 'key']) {
+      const stop = document.createElementNS(SVG, 'stop');
+      stop.setAttribute('class', side);
+      stop.setAttribute('offset', side === 'query' ? 0.1 : 0.9);
+      gradient.append(stop);
+    }
+    gradient.setAttribute('gradientUnits', 'userSpaceOnUse');
+    gradient.id = id;
+    svg.append(gradient);
+  }
+  gradient.setAttribute('x1', x1);
+  gradient.setAttribute('x2', x2);
+  group.style.setProperty('--ribbon', `url("#${id}")`);
+};
+
+// Where bertviz draws lines from and to, and how wide its drawing is.
+const COLUMNS = { head: [110, 225, 335], neuron: [120, 295, 415] }[data.view];
+
+// Moves the keys to the right, or nearer, so that a drawing fills its column.
+const spread = (panel, width) => {
+  const [from, to, natural] = COLUMNS;
+  const end = to + width - natural;
+  panel.root.querySelectorAll('#right, #collapsed #rightText, .labels .key').forEach((moved) => {
+    moved.setAttribute('transform', `translate(${end - to})`);
+  });
+  const lines = panel.root.querySelectorAll('#attention line, #collapsed line');
+  lines.forEach((line) => line.setAttribute('x2', end));
+  ribbon(panel, panel.root, from, end);
 };
 
 // Fits a drawing into its column, within the scales at which it is legible.
 const fit = (panel) => {
   const svg = panel.scroller.querySelector('svg');
   if (!svg) return;
-  const [width, height, smallest, largest, top] =
+  const [narrowest, height, smallest, largest, top, widest] =
     state.expanded && data.expandedSize ? data.expandedSize : data.size;
-  const scale = Math.min(largest, Math.max(smallest, panel.scroller.clientWidth / width));
+  const room = panel.scroller.clientWidth;
+  const scale = Math.min(largest, Math.max(smallest, room / narrowest));
+  const width = Math.max(narrowest, Math.min(widest, room / scale));
+  if (widest) spread(panel, width);
   svg.setAttribute('viewBox', `0 ${top} ${width} ${height}`);
   svg.style.width = `${width * scale}px`;
   svg.style.height = `${height * scale}px`;

@@ -1,11 +1,21 @@
 // Says in words and numbers what a drawing shows, in the frame and in the table below it.
 
-const HINTS = {
-  head:
-    'Hover a token, or move to it with Tab and arrow keys. Squares are heads: ' +
-    'a click switches one, a double click (Shift+Enter) shows it alone.',
-  model: 'Rows are layers, columns are heads, both from zero. Click a map to enlarge it.',
-  neuron: 'Hover a query token on the left, or move to it with Tab and arrow keys.',
+const TOUCH = matchMedia('(hover: none)');
+const SIDES = ['query · asks', 'key · is looked at'];
+
+const hint = () => {
+  const where = data.view === 'neuron' ? ' on the left' : '';
+  const point = TOUCH.matches
+    ? `Tap a token${where} to read its weights.`
+    : `Point at a token${where}, or move to it with Tab and arrow keys, to read its weights.`;
+  const press = TOUCH.matches ? 'Tap' : 'Click';
+  return {
+    head: `${point} Squares are heads: ${press.toLowerCase()} one to switch it.`,
+    model:
+      'Rows are layers, columns heads; in each map, queries are on the left, keys on the right. ' +
+      `${press} a map to enlarge it.`,
+    neuron: point,
+  }[data.view];
 };
 
 const strongest = (weights, names) =>
@@ -22,9 +32,10 @@ const shownHead = () => {
 const along = (map, side, index) => (side === 'query' ? map[index] : map.map((row) => row[index]));
 
 const SIDEWAYS = 'Scroll sideways to see all. ';
+const DIGITS = 5; // of a difference
 
 // bertviz multiplies q and k entry by entry, divides their sum by √d_k, and shades the keys.
-const divisor = () => `√${panels[0].queries[0][0][0].length}`;
+const divisor = () => `√${drawings[0].queries[0][0][0].length}`;
 const legend = () =>
   data.view === 'neuron'
     ? [
@@ -32,7 +43,7 @@ const legend = () =>
           'p',
           { class: 'legend' },
           element('span', { class: 'sideways' }, SIDEWAYS),
-          `Blue is positive, orange negative, deeper is larger. q · k / ${divisor()}, the sum of a row of ` +
+          `Blue is positive, brown negative, more is stronger. q · k / ${divisor()}, the sum of a row of ` +
             `products divided by ${divisor()}, is the score; the shade behind a key is its weight, ` +
             'after the softmax.',
         ),
@@ -44,10 +55,11 @@ const MOST = 24;
 
 const describe = (panel, side, index) => {
   const layer = data.view === 'model' ? state.open[0] : state.layer;
-  const [names, others, verb] =
+  const [names, others, said] =
     side === 'query'
       ? [data.left, data.right, 'attends to']
       : [data.right, data.left, 'is attended to by'];
+  const verb = differs(panel) ? `${said}, with a difference of:` : said;
   const head = shownHead();
   let found;
   if (head !== null) {
@@ -69,14 +81,15 @@ const say = (readout, panel, side, index) => {
   readout.replaceChildren(...differenceHere());
   if (side === undefined) {
     if (panels.some(({ scroller }) => scroller.matches('.wide'))) readout.append(SIDEWAYS);
-    readout.append(HINTS[data.view]);
+    readout.append(differs(panels[0]) ? scale() : hint());
     return;
   }
   const { name, verb, found } = describe(panel, side, index);
+  const digits = differs(panel) ? DIGITS : 3;
   readout.append(token(name), ` ${verb} `);
   const said = found.slice(0, MOST).map((each, position) => {
     const head = each.head === undefined ? '' : ` (head ${each.head})`;
-    const weight = element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(3)}${head}`);
+    const weight = element('span', { class: 'weight' }, token(each.name), ` ${each.weight.toFixed(digits)}${head}`);
     return position ? element('span', {}, element('span', { class: 'comma' }, ', '), weight) : weight;
   });
   const more = element('span');
@@ -88,14 +101,22 @@ const say = (readout, panel, side, index) => {
   for (count(); said.length > 1 && readout.scrollHeight > readout.clientHeight; count()) said.pop().remove();
 };
 
+// How the difference is drawn.
+const scale = () => {
+  const least = (0.5 * 10 ** -DIGITS).toFixed(DIGITS + 1);
+  return largest
+    ? `A line of full strength is a difference of ${largest.toFixed(DIGITS)}, the largest of all layers and heads here.`
+    : `Nothing is drawn: no two weights, of any layer and head here, differ by as much as ${least}.`;
+};
+
 const differenceHere = () => {
   const head = shownHead();
   const layer = data.view === 'model' ? state.open?.[0] : state.layer;
   if (!data.differences || layer === undefined) return [];
   const here = data.differences[layer];
-  const largest = Math.max(...(head === null ? state.heads.map((each) => here[each]) : [here[head]]));
+  const most = Math.max(...(head === null ? state.heads.map((each) => here[each]) : [here[head]]));
   const where = `Layer ${data.layers[layer]}, head ${head ?? state.heads.join(', ')}`;
-  return [element('span', { class: 'difference' }, `${where}: largest difference ${largest.toFixed(5)}. `)];
+  return [element('span', { class: 'difference' }, `${where}: largest difference ${most.toFixed(DIGITS)}. `)];
 };
 
 // The table below the frame follows the choice, where the page can be reached.
@@ -117,7 +138,7 @@ const followInPage = () => {
     if (rows[0].cells.length !== data.right.length + 1) return; // a list of the strongest keys
     rows.forEach((row, query) => {
       [...row.cells].slice(1).forEach((cell, key) => {
-        const weight = panels[which].weights[layer][head][query][key];
+        const weight = drawings[which].weights[layer][head][query][key];
         cell.textContent = weight.toFixed(2);
         cell.style.background = `rgba(0,114,178,${(0.6 * weight).toFixed(2)})`;
       });
@@ -130,7 +151,7 @@ const followInPage = () => {
   });
   const difference = details.querySelector('.glassbox-difference');
   if (difference) {
-    const number = data.differences[layer][head].toFixed(5);
+    const number = data.differences[layer][head].toFixed(DIGITS);
     difference.textContent = `Largest difference in ${where}: ${number}.`;
   }
 };

@@ -1,9 +1,9 @@
 // Puts the parts together: draw, listen, keep the drawings of a comparison in step.
 
 const readout = layout();
+const main = document.querySelector('main');
 let copying = false; // an event that one drawing passes on must not come back
-
-const others = (panel) => panels.filter((other) => other !== panel);
+let unfolded = state.expanded; // a difference is drawn folded, and what follows it as it was
 
 const inStep = (act) => {
   if (copying) return;
@@ -19,6 +19,9 @@ const tokenText = (panel, side, index) => {
   return panel.root.querySelectorAll(`${part}#${id} [role=button]:not(.icon)`)[index];
 };
 
+const leave = (text) =>
+  fire(data.view === 'head' ? text.closest('#left, #right') : text.parentNode, 'mouseleave');
+
 const happenings = {
   over(panel, side, index) {
     if (side === 'query') state.query = index;
@@ -33,7 +36,7 @@ const happenings = {
     inStep(() =>
       others(panel).forEach((other) => {
         const text = other.over?.();
-        if (text) fire(data.view === 'head' ? text.closest('#left, #right') : text.parentNode, 'mouseleave');
+        if (text) leave(text);
       }),
     );
   },
@@ -45,14 +48,14 @@ const happenings = {
   },
   expand(panel, expanded) {
     if (copying) return;
-    state.expanded = expanded;
+    state.expanded = unfolded = expanded;
     inStep(() =>
       others(panel).forEach((other) => {
         const part = expanded ? '#collapsed' : '#expanded';
         fire(other.root.querySelector(`${part} .icon`), 'click');
       }),
     );
-    document.querySelector('main').classList.toggle('expanded', expanded);
+    main.classList.toggle('expanded', expanded);
     panels.forEach((each) => labelExpand(each));
     panels.forEach(fit);
     rest(panel);
@@ -89,7 +92,6 @@ const labelExpand = (panel) => {
 
 const adapt = (panel) => {
   ({ head: adaptHead, neuron: adaptNeuron, model: adaptModel })[data.view](panel, tell);
-  strengthen(panel);
   fit(panel);
 };
 
@@ -112,32 +114,60 @@ const listen = (panel) => {
       followInPage();
     });
   }
+  panel.root.querySelector('.alone')?.addEventListener('click', () => {
+    fire(panel.squares[state.heads[0]], 'dblclick');
+  });
   panel.root.querySelector('.expand')?.addEventListener('click', () => {
     fire(panel.root.querySelector(`${state.expanded ? '#expanded' : '#collapsed'} .icon`), 'click');
   });
 };
 
 const draw = () => {
-  const { expanded, open } = state;
+  const { open, held } = state;
+  state.expanded = false; // bertviz starts folded
+  state.open = null;
   for (const panel of panels) {
     drawControls(panel);
     runBertviz(panel);
     nameLayers(panel);
-    listen(panel);
-    state.expanded = false; // bertviz starts folded
-    state.open = null;
     adapt(panel);
+    listen(panel);
     labelExpand(panel);
   }
-  if (expanded) panels[0].root.querySelector('.expand').click();
+  main.classList.remove('expanded');
+  if (unfolded) panels[0].root.querySelector('.expand')?.click();
   if (open) fire(panels[0].maps[open[0] * data.heads.length + open[1]], 'click');
   rest(panels[0]);
+  if (held) fire(tokenText(panels[0], held.side, held.index), 'mouseover');
   fitFrame();
 };
 
-theme.watch(draw);
-draw();
-new ResizeObserver(() => {
-  panels.forEach(fit);
-  fitFrame();
-}).observe(document.querySelector('main'));
+// Shows one drawing of a comparison, or both models.
+const show = (shown) => {
+  state.shown = shown;
+  panels = shown === 'both' ? drawings.slice(0, 2) : [drawings[shown]];
+  drawings.forEach((panel) => { panel.root.hidden = !panels.includes(panel); });
+  main.classList.toggle('both', shown === 'both');
+  draw();
+};
+
+// The token that had the focus before the switch is let go with it, or with Escape.
+const release = () => {
+  const { held } = state;
+  state.held = null;
+  if (held) leave(tokenText(panels[0], held.side, held.index));
+};
+const choices = main.querySelector('.switch');
+choices?.addEventListener('focusout', ({ relatedTarget }) => {
+  if (!choices.contains(relatedTarget)) release();
+});
+if (choices) onKeys(choices, ['Escape'], release);
+
+useBookFont().then(() => {
+  theme.watch(draw);
+  draw();
+  new ResizeObserver(() => {
+    panels.forEach(fit);
+    fitFrame();
+  }).observe(main);
+});
