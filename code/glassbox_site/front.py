@@ -134,7 +134,10 @@ def row(tokens: list[str], kind: str, said: str) -> str:
             f'<button type="button" class="gb-t{special}" tabindex="-1" style="{style}">'
             f"{space}{shown}</button>"
         )
-    return f'<div class="gb-{kind}" role="group" aria-label="{said}">{"".join(buttons)}</div>'
+    label = f'<span class="gb-side">{said}</span>'
+    return (
+        f'<div class="gb-{kind}" role="group" aria-label="{said}">{label}{"".join(buttons)}</div>'
+    )
 
 
 def stage(scene: dict[str, Any], number: int) -> str:
@@ -144,10 +147,10 @@ def stage(scene: dict[str, Any], number: int) -> str:
     return (
         f'<div class="gb-stage" style="--extent:{extent / 100:g};--rows:{rows}"'
         f"{' hidden' if number else ''}>"
-        + row(scene["source"], "from", "The French sentence")
+        + row(scene["source"], "from", "It reads")
         + ribbons(scene, f"ribbon-{number}-broad", tall=False)
         + ribbons(scene, f"ribbon-{number}-tall", tall=True)
-        + row(scene["written"], "to", "The translation")
+        + row(scene["written"], "to", "It writes")
         + "</div>"
     )
 

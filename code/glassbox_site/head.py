@@ -39,22 +39,26 @@ def find_address(app: Sphinx, config: Config) -> None:
 
 
 def description(doctree: nodes.document | None) -> str:
-    """Return the first sentences of a page, as many as fit; the first one is cut at a word."""
-    for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
-        if isinstance(paragraph.parent, nodes.section | nodes.container):
+    """Return what a page begins with, its question if it has one: whole sentences, as many as fit.
+
+    A first sentence that is too long ends at a word.
+    """
+    kept = ""
+    for sentence in sentences(doctree) if doctree else ():
+        if kept and len(kept) + len(sentence) >= LONGEST:
             break
-    else:
-        return ""
-    text = re.sub(r"\[\d+\]", "", " ".join(paragraph.astext().split()))
-    sentences = re.split(r"(?<=[.?]) ", text)
-    kept = sentences[0]
-    for sentence in sentences[1:]:
-        if len(kept) + len(sentence) >= LONGEST:
-            break
-        kept += f" {sentence}"
-    if len(kept) <= LONGEST:
-        return kept
-    return kept[: LONGEST - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+        kept = f"{kept} {sentence}".strip()
+    if len(kept) > LONGEST:
+        kept = kept[: LONGEST - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+    return kept
+
+
+def sentences(doctree: nodes.document) -> Iterator[str]:
+    """Go through the sentences of a page's own paragraphs."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if isinstance(paragraph.parent, nodes.section | nodes.container | nodes.block_quote):
+            text = " ".join(paragraph.astext().split())
+            yield from re.split(r"(?<=[.?:]) ", text)
 
 
 def describe(

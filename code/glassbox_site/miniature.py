@@ -29,38 +29,39 @@ PARTS = {
 }
 
 
-def miniature(here: str, known: list[tuple[str, str, str]]) -> str:
+def miniature(here: str, known: dict[str, str]) -> str:
     """Draw the machine.
 
     Parameters
     ----------
     here : str
         File name of the chapter that is lit.
-    known : list of tuple
-        File name, title and address of each chapter there is.
+    known : dict of str to str
+        Title of each chapter there is, by its file name.
     """
-    around = [stem for stem, _, _ in known if stem.partition("_")[2] not in PARTS]
-    cell = (WIDTH + 2) / max(2, len(around))
+    around = [stem for stem in known if stem.partition("_")[2] not in PARTS]
+    cell = (WIDTH + 2) / max(1, len(around))
     parts = []
-    for stem, title, address in known:
+    for stem, title in known.items():
         if stem in around:
-            left, row, width, colour = around.index(stem) * cell, 5.2, cell - 2, "norm"
+            left, row, width, colour = around.index(stem) * cell, 5.4, cell - 2, "norm"
         else:
             left, row, width, colour = PARTS[stem.partition("_")[2]]
         ink = colour if colour == "accent" else f"{colour}-ink"
         lit, number = stem == here, chapter_number(stem)
         parts.append(
-            f'<a href="{address}" aria-label="Chapter {number}: {escape(title)}"'
+            f'<a href="{stem}.html" aria-label="Chapter {number}: {escape(title)}"'
             f'{" aria-current=page" if lit else ""} class="{"gb-lit" if lit else "gb-dim"}" '
             f'style="--part:var(--gb-{colour});--ink:var(--gb-{ink})">'
             f"<title>{number} {escape(title)}</title>"
             f'<rect x="{left:g}" y="{row * ROW:g}" width="{width:g}" height="{ROW - 2}" rx="3"/>'
             f'<text x="{left + width / 2:g}" y="{row * ROW + 16:g}">{number}</text></a>'
         )
-    height = ROW * (6.2 if around else 5)
+    height = ROW * (6.4 if around else 5) + 4
     return (
         '<nav class="gb-here" aria-label="Where this chapter is in the machine">'
-        f'<svg viewBox="-1 -1 {WIDTH + 2} {height:g}" width="{WIDTH + 2}" height="{height:g}">'
+        f'<svg viewBox="-4 -4 {WIDTH + 8} {height:g}" width="{WIDTH + 8}" height="{height:g}">'
+        f'<rect class="gb-glass" x="-3" y="-3" width="{WIDTH + 6}" height="{5 * ROW + 4}" rx="5"/>'
         f"{''.join(parts)}</svg></nav>"
     )
 
@@ -71,10 +72,7 @@ def add(
     """Put it before the title of a chapter."""
     if chapter_number(page) is None or app.builder.format != "html":
         return
-    known = [
-        (path.stem, count(path)[0], app.builder.get_relative_uri(page, f"chapters/{path.stem}"))
-        for path in chapters(Path(app.srcdir))
-    ]
+    known = {path.stem: count(path)[0] for path in chapters(Path(app.srcdir))}
     drawn = miniature(page.rpartition("/")[2], known)
     context["body"] = context["body"].replace("<h1>", f"{drawn}\n<h1>", 1)
 

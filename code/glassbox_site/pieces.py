@@ -18,6 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from glassbox_site.drawings import in_a_scroller, inline_svg
 from glassbox_site.numbers import chapter_number
+from glassbox_site.thumbnails import thumbnail
 from glassbox_site.times import chapters, count
 
 DRAWING = re.compile(r"\{figure\} \.\./(?P<path>\S+\.svg)\n(?P<options>(?::.*\n)*)")
@@ -116,18 +117,20 @@ class Playable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write the list in Markdown, and let the page read it."""
-        lines = []
+        box = nodes.container(classes=["gb-playable"])
         for notebook in chapters(Path(self.env.srcdir)):
             self.env.note_dependency(str(notebook))
             found = [piece for piece in pieces(notebook) if piece.plays]
             if not found:
                 continue
             title, number = count(notebook)[0], chapter_number(notebook.stem)
-            lines += ["", f"```{{rubric}} {number} {title}", ":heading-level: 2", "```", ""]
+            box += nodes.raw(
+                "", f'<div class="gb-picture">{thumbnail(notebook)}</div>', format="html"
+            )
+            lines = ["", f"```{{rubric}} {number} {title}", ":heading-level: 2", "```", ""]
             for piece in found:
                 lines.append(f"- {{ref}}`{piece.name} <{piece.label}>` {piece.rest}")
-        box = nodes.container(classes=["gb-playable"])
-        self.state.nested_parse(StringList(lines, "playable"), 0, box)
+            self.state.nested_parse(StringList(lines, "playable"), 0, box)
         return [box]
 
 

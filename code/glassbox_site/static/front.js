@@ -54,6 +54,7 @@
     step = stage.dataset.step = Math.max(0, Math.min(written.length, count));
     written.forEach((token, i) => token.classList.toggle("gb-later", i >= step));
     for (const ribbon of ribbons()) ribbon.classList.toggle("gb-later", +ribbon.dataset.q >= step);
+    said.setAttribute("aria-live", timer ? "off" : "polite");  // not every token of a film
     back.setAttribute("aria-disabled", step === 0);
     next.setAttribute("aria-disabled", step === written.length);
     if (step && (timer || step < written.length)) pick("q", step - 1);
