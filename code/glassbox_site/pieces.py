@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -49,9 +50,9 @@ class Piece:
     @property
     def name(self) -> str:
         """Its name, as a widget has one, or else the first sentence of its caption."""
-        found = re.search(r'class="gb-widget"[^>]*aria-label="([^"]+)"', self.html)
-        if found:
-            return unescape(found[1])
+        widget = re.search(r'class="gb-widget"[^>]*aria-label="([^"]+)"', self.html)
+        if widget:
+            return unescape(widget[1])
         return re.split(r"(?<=[.:?]) ", self.caption)[0].rstrip(".:").replace("*", "")
 
     @property
@@ -61,8 +62,14 @@ class Piece:
         return rest if first.replace("*", "").rstrip(".") == self.name else self.caption
 
 
-def pieces(notebook: Path) -> Iterator[Piece]:
-    """Go through the labelled figures of a chapter: what cells display, and drawings."""
+@cache
+def pieces(notebook: Path) -> tuple[Piece, ...]:
+    """Return the labelled figures of a chapter: what cells display, and drawings."""
+    return tuple(labelled(notebook))
+
+
+def labelled(notebook: Path) -> Iterator[Piece]:
+    """Go through them."""
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -84,11 +91,11 @@ def pieces(notebook: Path) -> Iterator[Piece]:
 
 def drawings(text: str, root: Path) -> Iterator[Piece]:
     """Go through the drawings of a Markdown cell."""
-    for found in DRAWING.finditer(text):
-        options = dict(OPTION.findall(found["options"]))
+    for drawing in DRAWING.finditer(text):
+        options = dict(OPTION.findall(drawing["options"]))
         if "name" not in options:
             continue
-        svg = (root / found["path"]).read_text(encoding="utf-8")
+        svg = (root / drawing["path"]).read_text(encoding="utf-8")
         drawn = inline_svg(svg, f"{options['name']}-", options.get("alt", ""))
         if "wide" in options.get("class", ""):
             drawn = in_a_scroller(drawn)
@@ -120,16 +127,15 @@ class Playable(SphinxDirective):
         box = nodes.container(classes=["gb-playable"])
         for notebook in chapters(Path(self.env.srcdir)):
             self.env.note_dependency(str(notebook))
-            found = [piece for piece in pieces(notebook) if piece.plays]
-            if not found:
+            playable = [piece for piece in pieces(notebook) if piece.plays]
+            if not playable:
                 continue
             title, number = count(notebook)[0], chapter_number(notebook.stem)
             box += nodes.raw(
                 "", f'<div class="gb-picture">{thumbnail(notebook)}</div>', format="html"
             )
             lines = ["", f"```{{rubric}} {number} {title}", ":heading-level: 2", "```", ""]
-            for piece in found:
-                lines.append(f"- {{ref}}`{piece.name} <{piece.label}>` {piece.rest}")
+            lines += [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
             self.state.nested_parse(StringList(lines, "playable"), 0, box)
         return [box]
 

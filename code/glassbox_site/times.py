@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -22,6 +23,7 @@ def chapters(source: Path) -> list[Path]:
     return [source / f"{name}.ipynb" for name in names if chapter_number(name)]
 
 
+@cache
 def count(notebook: Path) -> tuple[str, int, int]:
     """Title of a chapter, minutes to read it, number of its exercises."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
