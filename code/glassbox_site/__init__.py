@@ -3,7 +3,9 @@
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
 (`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
+versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the front page
+(`front`, `thumbnails`) and the miniature of the machine beside each title (`miniature`), figures of
+the chapters on other pages (`pieces`), what others read of a page (`head`, `card`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
 their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
 widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
@@ -24,12 +26,16 @@ from glassbox_site import (
     drawings,
     folding,
     fonts,
+    front,
+    head,
     highlighting,
     listings,
     mathematics,
+    miniature,
     notebooks,
     numbers,
     objects,
+    pieces,
     remembered,
     signatures,
     slim,
@@ -42,7 +48,7 @@ HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(notebooks, slim, remembered),
+    *(front, miniature, pieces, notebooks, head, slim, remembered),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 

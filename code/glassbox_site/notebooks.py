@@ -10,16 +10,19 @@ pages no button.
 import json
 import os
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
 
 from glassbox_site.numbers import chapter_number
 from glassbox_site.plain import Resolve, to_plain, words
-from glassbox_site.times import chapters
+from glassbox_site.times import chapters, count
 
 FOLDER = "notebooks"
 #: Colab opens notebooks from a branch; the workflow that publishes the site puts the copies there.
@@ -28,6 +31,16 @@ GITHUB = "https://github.com/"
 COLAB = "https://colab.research.google.com/github/"
 RAW = "https://raw.githubusercontent.com/{}/main/"
 EXERCISE = re.compile(r"\{exercise\} *(.*)\n:label: *(\S+)")
+PUBLISHED = """\
+The source of the book is at <{address}>.
+In a copy of it, `make lab` sets everything up and opens the chapters in JupyterLab, and `make test`
+runs all checks.
+Every chapter also opens in Colab, by the button at the top of its page.
+"""
+UNPUBLISHED = """\
+These are the chapters to take along; each page also has its own at the top.
+They need the package of the book, which is in the folder that this copy of the site was built from.
+"""
 FETCH = """\
 # Fetches the book and its package, where they are not installed.
 import importlib.util
@@ -102,8 +115,28 @@ def link(
         context["colab"] = f"{COLAB}{address.removeprefix(GITHUB)}/blob/{BRANCH}/{name}"
 
 
+class HowToGet(SphinxDirective):
+    """``{how-to-get}``: where the source and the notebooks are, as far as it is known."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write it in Markdown, and let the page read it."""
+        address = self.config.glassbox_repository
+        text = PUBLISHED.format(address=address) if address else UNPUBLISHED
+        box = nodes.container()
+        self.state.nested_parse(StringList(text.splitlines(), "how-to-get"), 0, box)
+        if not address:
+            up = "../" * self.env.docname.count("/")
+            links = (
+                f'<li><a href="{up}{FOLDER}/{path.name}" download>{escape(count(path)[0])}</a></li>'
+                for path in chapters(Path(self.env.srcdir))
+            )
+            box += nodes.raw("", f"<ol>{''.join(links)}</ol>", format="html")
+        return [box]
+
+
 def setup(app: Sphinx) -> None:
     """Know the setting, act on each page and in the end."""
+    app.add_directive("how-to-get", HowToGet)
     app.add_config_value("glassbox_repository", "", "html", str)
     app.connect("config-inited", find_address)
     app.connect("html-page-context", link)

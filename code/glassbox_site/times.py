@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -22,6 +23,7 @@ def chapters(source: Path) -> list[Path]:
     return [source / f"{name}.ipynb" for name in names if chapter_number(name)]
 
 
+@cache
 def count(notebook: Path) -> tuple[str, int, int]:
     """Title of a chapter, minutes to read it, number of its exercises."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
@@ -33,13 +35,20 @@ def count(notebook: Path) -> tuple[str, int, int]:
     return title[1] if title else notebook.stem, round(minutes / 5) * 5, exercises
 
 
+def question(notebook: Path) -> str:
+    """Return the question that a chapter opens with: its epigraph."""
+    first = "".join(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"])
+    epigraph = re.search(r"```{epigraph}\n(.+?)\n```", first, re.DOTALL)
+    return " ".join(epigraph[1].split()) if epigraph else ""
+
+
 def table(source: Path) -> str:
     """A table of the chapters and their times, in Markdown."""
     rows = ["| Chapter | To read | Exercises |", "|:--|:--|:--|"]
     for notebook in chapters(source):
         title, minutes, exercises = count(notebook)
         rows.append(
-            f"| [{chapter_number(notebook.stem)} {title}](chapters/{notebook.name}) "
+            f"| [{chapter_number(notebook.stem)} {title}](/chapters/{notebook.name}) "
             f"| {minutes} minutes | {exercises}, {exercises * MINUTES_AN_EXERCISE} minutes |"
         )
     return "\n".join(rows)

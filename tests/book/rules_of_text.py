@@ -128,6 +128,20 @@ def cited(text: str) -> list[str]:
     return [key.strip() for keys in CITATION.findall(text) for key in keys.split(",")]
 
 
+@cache
+def numbers() -> frozenset[str]:
+    """The numbers of the chapters that the table of contents lists."""
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"file: chapters/0?(\d+)_", toc))
+
+
+def names_chapters_that_are_there(chapter: Chapter) -> Iterator[str]:
+    """Nothing is put off to a chapter that a reader does not find."""
+    for number in re.findall(r"\b[Cc]hapter (\d+)", chapter.text):
+        if number not in numbers():
+            yield f"there is no chapter {number}"
+
+
 def speaks_plainly(chapter: Chapter) -> Iterator[str]:
     """No exclamation marks, no emoji, nothing that is "simply" so."""
     for pattern, what in (
@@ -172,5 +186,6 @@ RULES = (
     drawings_are_described,
     citations_resolve,
     labels_are_unique,
+    names_chapters_that_are_there,
     speaks_plainly,
 )

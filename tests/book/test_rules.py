@@ -156,6 +156,7 @@ BROKEN = [
     (text.citations_resolve, replace("{cite}`vaswani2017`", "the paper")),
     (text.labels_are_unique, markdown("(ch-template)=\n## Again")),
     (text.labels_are_unique, markdown("```{math}\n:label: eq-template-scores\nx\n```")),
+    (text.names_chapters_that_are_there, markdown("Chapter 99 has more.")),
     (text.speaks_plainly, markdown("It works!")),
     (text.speaks_plainly, markdown("It simply works.")),
     (text.speaks_plainly, markdown("It works \N{ROCKET}.")),

@@ -51,6 +51,7 @@ def test_letters_in_diagrams_stand_out_from_the_page(looks, any_page):
 
 
 def test_faint_letters_in_a_diagram_would_be_found(read, dark):
-    page = read("intro.html", dark=dark).page
+    page = read("chapters/tour.html", dark=dark).page
+    assert page.evaluate("look.faintLetters()") == []
     page.add_style_tag(content=".gb-drawing text { fill: #777 !important; }")
-    assert "feed-forward network" in page.evaluate("look.faintLetters()")
+    assert len(page.evaluate("look.faintLetters()")) > 5

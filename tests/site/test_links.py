@@ -7,7 +7,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from tests.site.conftest import SITE
+from tests.site.conftest import SITE, chapters
 
 HERE = "http://book/"
 
@@ -68,7 +68,11 @@ def test_an_id_occurs_once_in_a_page(soups):
         assert [name for name, count in ids.items() if count > 1] == [], page
 
 
-def test_every_chapter_of_the_map_that_is_written_is_a_link(soups):
-    links = {link["href"] for link in soups["intro.html"].select("svg a[href]")}
-    written = {page for page in soups if page.removeprefix("chapters/")[0].isdigit()}
-    assert links == written
+def test_the_front_page_leads_to_every_chapter_and_says_what_it_asks(soups):
+    cards = {card["href"]: card for card in soups["intro.html"].select("a.gb-card")}
+    assert list(cards) == chapters()
+    for page, card in cards.items():
+        epigraph = soups[page].select_one("blockquote.epigraph p")
+        assert card.q.get_text().split() == epigraph.get_text().split()
+        assert soups[page].h1.find(string=True, recursive=False).strip() in card.get_text()
+        assert card.svg

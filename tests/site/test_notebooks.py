@@ -145,3 +145,12 @@ def test_the_branch_is_the_one_that_is_published():
     assert "working-directory: _build/html/notebooks" in workflow
     assert "--initial-branch notebooks" in workflow
     assert '/${{ github.repository }}" notebooks' in workflow
+
+
+def test_the_page_about_the_book_leads_to_all_it_names(soup):
+    about = soup("chapters/about.html").select_one("article")
+    links = [link["href"] for link in about.select("a[href]")]
+    repository = [link for link in links if link.startswith("https://github.com/")]
+    taken = [link for link in links if f"../{FOLDER}/" in link]
+    assert repository or len(taken) == len(list((SITE / FOLDER).glob("*.ipynb")))
+    assert repository or "make " not in about.get_text()

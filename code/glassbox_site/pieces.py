@@ -1,0 +1,146 @@
+"""Figures of the chapters on other pages: those of the tour, and a list of all that can be played.
+
+Both are taken from the outputs in the notebooks when the site is built. What a cell displays as
+HTML under the label of a figure, a widget or a view, can be played with.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from html import unescape
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from glassbox_site.drawings import in_a_scroller, inline_svg
+from glassbox_site.numbers import chapter_number
+from glassbox_site.thumbnails import thumbnail
+from glassbox_site.times import chapters, count
+
+DRAWING = re.compile(r"\{figure\} \.\./(?P<path>\S+\.svg)\n(?P<options>(?::.*\n)*)")
+OPTION = re.compile(r"^:(\w+): (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A figure of a chapter.
+
+    Attributes
+    ----------
+    label : str
+        What it is referred to by, such as ``fig-loop``.
+    html : str
+        What the page shows, without the caption.
+    caption : str
+        In Markdown; empty for a drawing.
+    plays : bool
+        Whether a reader can do more than look at it.
+    """
+
+    label: str
+    html: str
+    caption: str
+    plays: bool
+
+    @property
+    def name(self) -> str:
+        """Its name, as a widget has one, or else the first sentence of its caption."""
+        widget = re.search(r'class="gb-widget"[^>]*aria-label="([^"]+)"', self.html)
+        if widget:
+            return unescape(widget[1])
+        return re.split(r"(?<=[.:?]) ", self.caption)[0].rstrip(".:").replace("*", "")
+
+    @property
+    def rest(self) -> str:
+        """What its caption says beyond its name."""
+        first, _, rest = self.caption.partition(". ")
+        return rest if first.replace("*", "").rstrip(".") == self.name else self.caption
+
+
+@cache
+def pieces(notebook: Path) -> tuple[Piece, ...]:
+    """Return the labelled figures of a chapter: what cells display, and drawings."""
+    return tuple(labelled(notebook))
+
+
+def labelled(notebook: Path) -> Iterator[Piece]:
+    """Go through them."""
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            yield from drawings(source, notebook.parent.parent)
+            continue
+        look = cell["metadata"].get("mystnb", {})
+        figure, image = look.get("figure", {}), look.get("image", {})
+        if "name" not in figure:
+            continue
+        label, caption = figure["name"], figure.get("caption", "")
+        for output in cell["outputs"]:
+            data = {kind: "".join(text) for kind, text in output.get("data", {}).items()}
+            if html := data.get("text/html"):
+                yield Piece(label, html, caption, plays=True)
+            elif svg := data.get("image/svg+xml"):
+                drawn = inline_svg(svg, f"{label}-", image.get("alt", ""))
+                yield Piece(label, drawn, caption, plays=False)
+
+
+def drawings(text: str, root: Path) -> Iterator[Piece]:
+    """Go through the drawings of a Markdown cell."""
+    for drawing in DRAWING.finditer(text):
+        options = dict(OPTION.findall(drawing["options"]))
+        if "name" not in options:
+            continue
+        svg = (root / drawing["path"]).read_text(encoding="utf-8")
+        drawn = inline_svg(svg, f"{options['name']}-", options.get("alt", ""))
+        if "wide" in options.get("class", ""):
+            drawn = in_a_scroller(drawn)
+        yield Piece(options["name"], drawn, "", plays=False)
+
+
+class FromChapter(SphinxDirective):
+    """``{from-chapter} fig-loop``: a figure of a chapter, with a link to where it is explained."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Find it, whichever chapter it is in."""
+        label = self.arguments[0]
+        for notebook in chapters(Path(self.env.srcdir)):
+            self.env.note_dependency(str(notebook))
+            for piece in pieces(notebook):
+                if piece.label == label:
+                    html = f'<div class="gb-piece">{piece.html}</div>'
+                    return [nodes.raw("", html, format="html")]
+        raise self.error(f"no chapter has a figure {label}")
+
+
+class Playable(SphinxDirective):
+    """``{playable}``: all figures of the chapters that can be played with, and where they are."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write the list in Markdown, and let the page read it."""
+        box = nodes.container(classes=["gb-playable"])
+        for notebook in chapters(Path(self.env.srcdir)):
+            self.env.note_dependency(str(notebook))
+            playable = [piece for piece in pieces(notebook) if piece.plays]
+            if not playable:
+                continue
+            title, number = count(notebook)[0], chapter_number(notebook.stem)
+            box += nodes.raw(
+                "", f'<div class="gb-picture">{thumbnail(notebook)}</div>', format="html"
+            )
+            lines = ["", f"```{{rubric}} {number} {title}", ":heading-level: 2", "```", ""]
+            lines += [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
+            self.state.nested_parse(StringList(lines, "playable"), 0, box)
+        return [box]
+
+
+def setup(app: Sphinx) -> None:
+    """Register both directives."""
+    app.add_directive("from-chapter", FromChapter)
+    app.add_directive("playable", Playable)

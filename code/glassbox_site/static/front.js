@@ -1,0 +1,147 @@
+// The translations of the front page: written token by token, and each token says what it looks at.
+// All that is shown stands in the page; here it is only brought out. `data-scene` on the figure and
+// `data-step` on its stages are there for whoever wants to put a model of their own behind them.
+(() => {
+  const scene = document.querySelector(".gb-scene");
+  if (!scene) return;
+  const stages = [...scene.querySelectorAll(".gb-stage")];
+  const said = scene.querySelector(".gb-said");
+  const [back, play, next] = ["back", "play", "next"].map((name) => scene.querySelector(`[data-do=${name}]`));
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const PAUSE = 950;  // ms for a token
+  let stage, source, written, step, timer = 0;
+
+  const shown = (token) => token.textContent;
+  const weight = (ribbon) => +ribbon.style.getPropertyValue("--w");
+  const ribbons = () => stage.querySelectorAll("path");
+
+  // "␣donné 0.94, ␣m 0.04", the largest first.
+  function numbers(side, place) {
+    const [own, other, row] = side === "q" ? ["q", "k", source] : ["k", "q", written];
+    return [...stage.querySelectorAll(`.gb-broad path[data-${own}="${place}"]`)]
+      .filter((ribbon) => weight(ribbon) >= 0.02 && +ribbon.dataset.q < step)
+      .sort((a, b) => weight(b) - weight(a))
+      .map((ribbon) => `${shown(row[ribbon.dataset[other]])} ${weight(ribbon).toFixed(2)}`)
+      .join(",  ");
+  }
+
+  function say(side, place) {
+    const token = document.createElement("b");
+    token.textContent = shown((side === "q" ? written : source)[place]);
+    token.className = side === "q" ? "gb-query-ink" : "gb-key-ink";
+    const found = numbers(side, place);
+    const words = side === "q" ? " looks at " : found ? " is looked at by " : " is looked at by none, or hardly";
+    said.replaceChildren(token, words, found);
+  }
+
+  // Tokens and ribbons of one token stand out, the others step back.
+  function pick(side, place) {
+    stage.classList.toggle("gb-picked", side !== undefined);
+    const keep = new Set(side ? [side + place] : []);
+    for (const ribbon of ribbons()) {
+      const { q, k } = ribbon.dataset;
+      const on = side === "q" ? +q === place : side === "k" && +k === place;
+      ribbon.classList.toggle("gb-on", on);
+      if (on && weight(ribbon) >= 0.1) keep.add(`q${q}`).add(`k${k}`);
+    }
+    source.forEach((token, i) => token.classList.toggle("gb-on", keep.has(`k${i}`)));
+    written.forEach((token, i) => token.classList.toggle("gb-on", keep.has(`q${i}`)));
+    if (side) say(side, place);
+  }
+
+  // Show the sentence with its first `count` tokens; the newest is brought out while it is written.
+  function show(count) {
+    step = stage.dataset.step = Math.max(0, Math.min(written.length, count));
+    written.forEach((token, i) => token.classList.toggle("gb-later", i >= step));
+    for (const ribbon of ribbons()) ribbon.classList.toggle("gb-later", +ribbon.dataset.q >= step);
+    said.setAttribute("aria-live", timer ? "off" : "polite");  // not every token of a film
+    back.setAttribute("aria-disabled", step === 0);
+    next.setAttribute("aria-disabled", step === written.length);
+    if (step && (timer || step < written.length)) pick("q", step - 1);
+    else rest();
+  }
+
+  function rest() {
+    pick();
+    said.textContent = step ? "Point at a token, tap it, or move with the arrow keys." : "The encoder has read the sentence. Nothing is written yet.";
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = 0;
+    play.textContent = "Play";
+  }
+
+  function tick() {
+    if (step < written.length) {
+      show(step + 1);
+      timer = setTimeout(tick, PAUSE);
+    } else {
+      stop();
+      rest();
+    }
+  }
+
+  function start() {
+    play.textContent = "Pause";
+    show(0);
+    timer = setTimeout(tick, PAUSE / 2);
+  }
+
+  function choose(number) {
+    stop();
+    stages.forEach((each, i) => { each.hidden = i !== number; });
+    stage = stages[number];
+    [source, written] = ["from", "to"].map((side) => [...stage.querySelectorAll(`.gb-${side} .gb-t`)]);
+    for (const row of [source, written]) row.forEach((token, i) => { token.tabIndex = i ? -1 : 0; });
+    show(written.length);
+  }
+
+  // Pointer, finger and keyboard say the same: this token.
+  function meet(event) {
+    const token = event.target.closest?.(".gb-t");
+    if (!token || token.classList.contains("gb-later")) return;
+    if (event.type === "pointerover" && (event.pointerType !== "mouse" || timer)) return;
+    if (event.type === "focusin" && !token.matches(":focus-visible")) return;
+    stop();
+    const place = source.indexOf(token);
+    if (place >= 0) pick("k", place);
+    else pick("q", written.indexOf(token));
+  }
+  for (const type of ["pointerover", "click", "focusin"]) scene.addEventListener(type, meet);
+  scene.addEventListener("pointerout", (event) => {
+    if (event.pointerType === "mouse" && !timer && event.target.closest(".gb-t") && !event.relatedTarget?.closest?.(".gb-t")) rest();
+  });
+
+  // One Tab stop for each sentence; the arrows move in it and between the two.
+  scene.addEventListener("keydown", (event) => {
+    const token = event.target.closest(".gb-t");
+    if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
+    const [row, other] = source.includes(token) ? [source, written] : [written, source];
+    const upright = getComputedStyle(token.parentElement).flexDirection === "column";
+    const [less, more, across] = upright ? ["ArrowUp", "ArrowDown", /^Arrow(Left|Right)$/] : ["ArrowLeft", "ArrowRight", /^Arrow(Up|Down)$/];
+    const place = row.indexOf(token);
+    const to = {
+      [less]: row[place - 1], [more]: row[place + 1], Home: row[0], End: row.at(-1),
+    }[event.key] ?? (across.test(event.key) ? other[Math.min(place, other.length - 1)] : undefined);
+    if (!to || to.classList.contains("gb-later")) return;
+    event.preventDefault();
+    for (const each of source.includes(to) ? source : written) each.tabIndex = each === to ? 0 : -1;
+    to.focus();
+  });
+
+  play.addEventListener("click", () => {
+    if (!timer) return start();
+    stop();
+  });
+  back.addEventListener("click", () => { stop(); show(step - 1); });
+  next.addEventListener("click", () => { stop(); show(step + 1); });
+  scene.addEventListener("change", (event) => {
+    choose(+event.target.value);
+    if (!still.matches) start();
+  });
+
+  for (const part of scene.querySelectorAll(".gb-play, .gb-choice")) part.hidden = false;
+  choose(0);
+  if (!still.matches) start();
+})();
