@@ -13,7 +13,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import ScaledTranslation
 
 from glassbox_book.viz.style import INKS
-from glassbox_book.viz.tokens import visible
+from glassbox_book.viz.tokens import with_spaces
 
 _END = "end"  # marks names at the ends of lines
 
@@ -108,7 +108,7 @@ def grid(
         ax.remove()
     panels = list(axes.flat[: len(titles)])
     for place, (ax, title) in enumerate(zip(panels, titles, strict=True)):
-        ax.set_title(title and visible(title), loc=title_at)
+        ax.set_title(with_spaces(title), loc=title_at)
         if place % columns == 0:
             ax.set_ylabel(y_label)
         if place + columns >= len(titles):  # nothing stands below
@@ -169,7 +169,7 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
     """
     for name, x, y, colour in ends:
         ax.annotate(
-            visible(name),
+            with_spaces(name),
             (x, y),
             xytext=(7, 0),
             textcoords="offset points",

@@ -34,12 +34,28 @@ def visible(token: str, *, raw: bool = False) -> str:
         Text that is never empty. Escaping for HTML is left to whoever writes HTML.
     """
     if not raw:
-        token = _SPACE.sub(lambda found: "␣" * len(found[0]), token)
+        token = with_spaces(token)
     shown = "".join(_visible_character(character) for character in token)
     stripped = shown.strip(" ")
     start = len(shown) - len(shown.lstrip(" "))
     end = len(shown) - len(stripped) - start
     return "␣" * start + stripped + "␣" * end or "⟨empty⟩"
+
+
+def with_spaces(text: str) -> str:
+    """Return text with the spaces before words as they are drawn, ``␣``, and not ``Ġ``.
+
+    Parameters
+    ----------
+    text : str
+        Tokens, or words about them.
+
+    Returns
+    -------
+    str
+        Of the same length.
+    """
+    return _SPACE.sub(lambda found: "␣" * len(found[0]), text)
 
 
 def visible_all(tokens: Iterable[str]) -> list[str]:
