@@ -16,14 +16,13 @@ random = np.random.default_rng(3)  # shades that stand for any numbers
 d = Drawing(592, 790)
 
 
-def part(x: float, y: float, words: str, chapter: int, *, height: float = 40) -> None:
+def part(x: float, y: float, words: str, chapter: int, colour: str, *, height: float = 40) -> None:
     """Draw a part with the number of its chapter: a link if that is written."""
     there = chapter in WRITTEN
     if there:
         d.link(f"{WRITTEN[chapter]}.html")
-    line, fill = ("accent", "accent-wash") if there else ("line", "paper")
-    d.box(x, y, WIDTH - 24, height, line=line, fill=fill, weight=1.8 if there else 1.2)
-    colour = "accent" if there else "text"
+    d.box(x, y, WIDTH - 24, height, line=colour, fill=f"{colour}-wash", weight=1.8)
+    colour = "text" if colour == "accent" else f"{colour}-ink"
     d.text(x + 12, y + height / 2 + 6, words, anchor="start", size=18, colour=colour)
     number = {"anchor": "end", "size": 18, "bold": there}
     d.text(x + WIDTH - 36, y + height / 2 + 6, str(chapter), colour=colour, **number)
@@ -47,7 +46,7 @@ def frame(x: float, y: float, height: float, words: str, chapter: int) -> None:
         d.end()
 
 
-def vectors(x: float, y: float, count: int, cell: float, colour: str = "accent") -> None:
+def vectors(x: float, y: float, count: int, cell: float, colour: str = "embedding") -> None:
     """Draw one vector for each token, above its token."""
     for place in range(count):
         left = x + (place + 0.5) * cell - 16
@@ -58,48 +57,48 @@ def tokens(x: float, y: float, words: list[str], cell: float, **look: str) -> No
     """Draw tokens side by side."""
     for place, word in enumerate(words):
         d.box(x + place * cell + 1, y, cell - 2, 32, radius=4, **look)
-        d.text(x + (place + 0.5) * cell, y + 21.5, word, size=16)
+        d.text(x + (place + 0.5) * cell, y + 21.5, word, size=17)
 
 
 MIDDLES = LEFT + WIDTH / 2, RIGHT + WIDTH / 2
 TARGET_LEFT = MIDDLES[1] - len(TARGET) * WIDE / 2
 
 # What comes out: one probability for each word of the vocabulary, and the word chosen from them.
-tokens(MIDDLES[1] - WIDE / 2, 6, ["sont"], WIDE, line="purple", fill="purple-wash")
+tokens(MIDDLES[1] - WIDE / 2, 6, ["sont"], WIDE, line="accent", fill="accent-wash")
 d.text(MIDDLES[1] - 44, 28, "the next word", anchor="end", size=17, colour="muted")
-d.arrow((MIDDLES[1], 62), (MIDDLES[1], 42), colour="accent")
-part(RIGHT + 12, 64, "choice of a word", 10, height=36)
-d.arrow((MIDDLES[1], 124), (MIDDLES[1], 104), colour="accent")
+d.arrow((MIDDLES[1], 62), (MIDDLES[1], 42))
+part(RIGHT + 12, 64, "choice of a word", 10, "accent", height=36)
+d.arrow((MIDDLES[1], 124), (MIDDLES[1], 104))
 SHARES = (3, 5, 4, 7, 3, 6, 3, 42, 9, 4, 3, 5, 3, 4, 3)
 for place, share in enumerate(SHARES):
-    colour = "purple" if share == max(SHARES) else "line"
+    colour = "accent" if share == max(SHARES) else "line"
     left = MIDDLES[1] + (place - len(SHARES) / 2) * 14
     d.box(left + 2, 172 - share, 10, share, line=colour, fill=colour, radius=1)
 d.text(RIGHT - 4, 148, "one probability for each", anchor="end", size=17, colour="muted")
 d.text(RIGHT - 4, 170, "word of the vocabulary", anchor="end", size=17, colour="muted")
-d.arrow((MIDDLES[1], 200), (MIDDLES[1], 180), colour="accent")
-part(RIGHT + 12, 202, "projection, softmax", 8, height=36)
-d.arrow((MIDDLES[1], 266), (MIDDLES[1], 242), colour="accent")
+d.arrow((MIDDLES[1], 200), (MIDDLES[1], 180))
+part(RIGHT + 12, 202, "projection, softmax", 8, "accent", height=36)
+d.arrow((MIDDLES[1], 266), (MIDDLES[1], 242))
 
 # The decoder.
 frame(RIGHT, 278, 246, "decoder", 8)
-part(RIGHT + 12, 290, "feed-forward", 7)
-d.arrow((MIDDLES[1], 354), (MIDDLES[1], 334), colour="accent")
-part(RIGHT + 12, 356, "cross-attention", 8)
-d.arrow((MIDDLES[1], 430), (MIDDLES[1], 400), colour="accent")
-part(RIGHT + 12, 432, "masked attention", 4)
+part(RIGHT + 12, 290, "feed-forward", 7, "feed-forward")
+d.arrow((MIDDLES[1], 354), (MIDDLES[1], 334))
+part(RIGHT + 12, 356, "cross-attention", 8, "attention")
+d.arrow((MIDDLES[1], 430), (MIDDLES[1], 400))
+part(RIGHT + 12, 432, "masked attention", 4, "attention")
 
 # The encoder, and the memory.
-d.text(LEFT + 8, 262, "the memory", anchor="start", size=17, colour="value-ink")
+d.text(LEFT + 8, 262, "the memory", anchor="start", size=17, colour="memory-ink")
 d.text(LEFT + 8, 241, "one vector per token:", anchor="start", size=17, colour="muted")
-vectors(LEFT, 272, len(SOURCE), NARROW, "value")
-d.arrow((MIDDLES[0], 316), (MIDDLES[0], 288), colour="value")
-d.arrow((LEFT + WIDTH, 276), (292, 276), (292, 376), (RIGHT + 10, 376), colour="value")
+vectors(LEFT, 272, len(SOURCE), NARROW, "memory")
+d.arrow((MIDDLES[0], 316), (MIDDLES[0], 288), colour="memory")
+d.arrow((LEFT + WIDTH, 276), (292, 276), (292, 376), (RIGHT + 10, 376), colour="memory")
 frame(LEFT, 328, 196, "encoder", 7)
-part(LEFT + 12, 340, "feed-forward", 7)
-d.arrow((MIDDLES[0], 402), (MIDDLES[0], 384), colour="accent")
-part(LEFT + 12, 404, "in several heads", 5, height=34)
-part(LEFT + 12, 438, "self-attention", 3, height=34)
+part(LEFT + 12, 340, "feed-forward", 7, "feed-forward")
+d.arrow((MIDDLES[0], 402), (MIDDLES[0], 384))
+part(LEFT + 12, 404, "in several heads", 5, "attention", height=34)
+part(LEFT + 12, 438, "self-attention", 3, "attention", height=34)
 
 # What goes in.
 for left, words, x, cell in (
@@ -107,13 +106,13 @@ for left, words, x, cell in (
     (RIGHT, TARGET, TARGET_LEFT, WIDE),
 ):
     middle = left + WIDTH / 2
-    d.arrow((middle, 550), (middle, 528), colour="accent")
+    d.arrow((middle, 550), (middle, 528))
     vectors(x, 558, len(words), cell)
-    d.arrow((middle, 594), (middle, 574), colour="accent")
-    part(left + 12, 596, "positions", 6, height=36)
-    d.arrow((middle, 656), (middle, 636), colour="accent")
-    part(left + 12, 658, "embeddings", 2, height=36)
-    d.arrow((middle, 718), (middle, 698), colour="accent")
+    d.arrow((middle, 594), (middle, 574))
+    part(left + 12, 596, "positions", 6, "embedding", height=36)
+    d.arrow((middle, 656), (middle, 636))
+    part(left + 12, 658, "embeddings", 2, "embedding", height=36)
+    d.arrow((middle, 718), (middle, 698))
     tokens(x, 722, words, cell, line="line", fill="paper")
 d.text(MIDDLES[0], 778, "the sentence to translate", size=17, colour="muted")
 d.text(MIDDLES[1], 778, "the words so far", size=17, colour="muted")
@@ -124,7 +123,7 @@ d.arrow(
     (584, 22),
     (584, 738),
     (TARGET_LEFT + len(TARGET) * WIDE + 3, 738),
-    colour="purple",
+    colour="accent",
 )
 
 d.save("architecture.svg")

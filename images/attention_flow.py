@@ -42,25 +42,25 @@ for name, matrix, left, colour, width in (
 
 d.arrow((90, 292), (90, 366), (192, 366), colour="query")
 d.arrow((240, 292), (240, 318), colour="key")
-d.matrix(200, 326, shades(scores), cell=CELL)
+d.matrix(200, 326, shades(scores), cell=CELL, colour="weight")
 d.text(294, 352, "scores", anchor="start", bold=True)
 d.text(294, 374, "$QK^{⊤}$ / √$d_k$", anchor="start", size=16)
 d.text(294, 396, "$n$ × $n$", anchor="start", colour="muted", size=15)
 
-d.arrow((240, 414), (240, 474), colour="accent")
+d.arrow((240, 414), (240, 474))
 d.text(252, 442, "mask, if there is one;", anchor="start", colour="muted", size=15)
 d.text(252, 461, "softmax over each row", anchor="start", colour="muted", size=15)
-d.matrix(200, 482, shades(weights), cell=CELL)
+d.matrix(200, 482, shades(weights), cell=CELL, colour="weight")
 d.text(294, 508, "weights", anchor="start", bold=True)
 d.text(294, 530, "each row sums to 1", anchor="start", size=15)
 d.text(294, 552, "$n$ × $n$", anchor="start", colour="muted", size=15)
 for i, token in enumerate(TOKENS):
     d.text(190, 495 + i * CELL, token, anchor="end", size=15)
 
-d.arrow((240, 570), (240, 642), colour="accent")
+d.arrow((240, 570), (240, 642))
 d.arrow((390, 292), (390, 304), (462, 304), (462, 610), (256, 610), (256, 642), colour="value")
 d.text(360, 602, "times $V$", colour="value-ink", size=16)
-d.matrix(208, 650, shades(context), cell=CELL, colour="purple")
+d.matrix(208, 650, shades(context), cell=CELL, colour="attention")
 for i, token in enumerate(TOKENS):
     d.text(198, 663 + i * CELL, token, anchor="end", size=15)
 d.text(288, 684, "context", anchor="start", bold=True)

@@ -26,47 +26,46 @@ def row(y: float, words: str, colour: str, **more: bool) -> None:
 
 def wide(y: float, words: str, line: str, *, height: float = 36) -> None:
     """Draw a part that all positions go through."""
-    d.box(LEFT, y, CELL * len(PIECES), height, line=line, fill=f"{line}-wash", weight=1.8)
-    d.text(MIDDLE, y + height / 2 + 6, words, size=17, colour=f"{line}-ink")
+    d.part(LEFT, y, CELL * len(PIECES), height, words, line)
 
 
 # What comes out.
 d.text(LEFT - 6, 23, "hidden", anchor="end", size=17, colour="muted")
 d.text(LEFT - 6, 43, "states", anchor="end", size=17, colour="muted")
 vectors(22, "accent")
-d.arrow((MIDDLE, 74), (MIDDLE, 42), colour="accent")
+d.arrow((MIDDLE, 74), (MIDDLE, 42))
 
 # Six layers, the first of them open.
 for shift in (12, 6, 0):
     d.box(LEFT - 14 + shift, 86 - shift, CELL * len(PIECES) + 28, 206, fill="surface")
 d.text(LEFT - 22, 130, "6 layers", anchor="end", size=17, bold=True)
-d.text(LEFT - 22, 152, "(of 12 heads,", anchor="end", size=16, colour="muted")
-d.text(LEFT - 22, 172, "post-norm)", anchor="end", size=16, colour="muted")
-wide(98, "add, norm", "purple", height=30)
-d.arrow((MIDDLE, 142), (MIDDLE, 128), colour="accent")
-wide(142, "feed-forward: 384 → 1536 → 384, GELU", "value")
-d.arrow((MIDDLE, 196), (MIDDLE, 178), colour="accent")
-wide(196, "add, norm", "purple", height=30)
-d.arrow((MIDDLE, 242), (MIDDLE, 226), colour="accent")
-wide(242, "self-attention, in both directions", "query")
-d.arrow((MIDDLE, 328), (MIDDLE, 278), colour="accent")
+d.text(LEFT - 22, 152, "(of 12 heads,", anchor="end", size=17, colour="muted")
+d.text(LEFT - 22, 172, "post-norm)", anchor="end", size=17, colour="muted")
+wide(98, "add, norm", "norm", height=30)
+d.arrow((MIDDLE, 142), (MIDDLE, 128))
+wide(142, "feed-forward: 384 → 1536 → 384, GELU", "feed-forward")
+d.arrow((MIDDLE, 196), (MIDDLE, 178))
+wide(196, "add, norm", "norm", height=30)
+d.arrow((MIDDLE, 242), (MIDDLE, 226))
+wide(242, "self-attention, in both directions", "attention")
+d.arrow((MIDDLE, 328), (MIDDLE, 278))
 
 # What goes in.
-wide(328, "norm of the sum, $ε$ = $10^{-12}$", "purple", height=34)
-d.arrow((MIDDLE, 396), (MIDDLE, 362), colour="accent")
-row(402, "token", "value")
-row(444, "position", "query")
-row(486, "type", "key", same=True)
+wide(328, "norm of the sum, $ε$ = $10^{-12}$", "norm", height=34)
+d.arrow((MIDDLE, 396), (MIDDLE, 362))
+row(402, "token", "embedding")
+row(444, "position", "embedding")
+row(486, "type", "embedding", same=True)
 for place in range(len(PIECES)):
     x = LEFT + (place + 0.5) * CELL
     for y in (434, 476):
         d.text(x, y, "+", size=18, colour="muted")
-    d.arrow((x, 530), (x, 502), colour="accent")
+    d.arrow((x, 530), (x, 502))
     d.box(x - CELL / 2 + 2, 532, CELL - 4, 32, radius=4)
-    d.text(x, 553, PIECES[place], size=16)
-    d.text(x, 588, str(place), size=16, colour="query-ink")
-    d.text(x, 612, "0", size=16, colour="key-ink")
-d.text(LEFT - 6, 588, "position", anchor="end", size=16, colour="muted")
-d.text(LEFT - 6, 612, "sentence", anchor="end", size=16, colour="muted")
+    d.text(x, 553, PIECES[place], size=17)
+    d.text(x, 588, str(place), size=17, colour="embedding-ink")
+    d.text(x, 612, "0", size=17, colour="embedding-ink")
+d.text(LEFT - 6, 588, "position", anchor="end", size=17, colour="muted")
+d.text(LEFT - 6, 612, "sentence", anchor="end", size=17, colour="muted")
 
 d.save("bert.svg")

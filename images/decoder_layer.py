@@ -6,14 +6,13 @@ d = Drawing(480, 684)
 MIDDLE, LEFT, WIDTH = 300, 196, 208
 
 
-def sublayer(y: float, title: str, below: str, line: str, fill: str) -> None:
+def sublayer(y: float, title: str, below: str, colour: str) -> None:
     """Draw a box with its residual connection, from below the norm to the plus above."""
     d.arrow((MIDDLE, y + 150), (MIDDLE, y + 134), head=False)
-    d.box(LEFT + 34, y + 106, WIDTH - 68, 28, fill="surface", weight=1)
-    d.text(MIDDLE, y + 126, "norm", size=15, colour="muted")
+    d.part(LEFT + 34, y + 106, WIDTH - 68, 28, "norm", "norm", size=16)
     d.arrow((MIDDLE, y + 106), (MIDDLE, y + 82))
-    d.box(LEFT, y + 26, WIDTH, 56, line=line, fill=fill, weight=2)
-    d.text(MIDDLE, y + 50, title, bold=True, size=17)
+    d.box(LEFT, y + 26, WIDTH, 56, line=colour, fill=f"{colour}-wash", weight=2)
+    d.text(MIDDLE, y + 50, title, bold=True, size=17, colour=f"{colour}-ink")
     d.text(MIDDLE, y + 71, below, colour="muted", size=15)
     d.arrow((MIDDLE, y + 26), (MIDDLE, y + 12), head=False)
     d.add(
@@ -25,17 +24,17 @@ def sublayer(y: float, title: str, below: str, line: str, fill: str) -> None:
 
 
 d.text(MIDDLE, 22, "one vector for each position: $m$ × $d_{model}$", size=16)
-d.arrow((MIDDLE, 66), (MIDDLE, 32), colour="accent")
-sublayer(78, "feed-forward network", "each position by itself", "accent", "accent-wash")
+d.arrow((MIDDLE, 66), (MIDDLE, 32))
+sublayer(78, "feed-forward network", "each position by itself", "feed-forward")
 d.arrow((MIDDLE, 260), (MIDDLE, 228), head=False)
-sublayer(272, "cross-attention", "target asks source", "key", "key-wash")
+sublayer(272, "cross-attention", "target asks source", "attention")
 d.arrow((MIDDLE, 454), (MIDDLE, 422), head=False)
-sublayer(466, "masked self-attention", "itself and the past", "query", "query-wash")
-d.arrow((MIDDLE, 648), (MIDDLE, 616), colour="accent")
+sublayer(466, "masked self-attention", "itself and the past", "attention")
+d.arrow((MIDDLE, 648), (MIDDLE, 616))
 d.text(MIDDLE, 670, "target so far: $m$ × $d_{model}$", size=16)
 
-d.box(14, 272, 122, 100, fill="surface", line="accent")
-d.text(75, 302, "memory", bold=True, size=17)
+d.box(14, 272, 122, 100, line="memory", fill="memory-wash", weight=1.8)
+d.text(75, 302, "memory", bold=True, size=17, colour="memory-ink")
 d.text(75, 325, "the encoder’s", size=15, colour="muted")
 d.text(75, 344, "final output", size=15, colour="muted")
 d.text(75, 363, "$n$ × $d_{model}$", size=15, colour="muted")

@@ -1,8 +1,9 @@
 """The visual language of the book's diagrams: boxes, arrows, matrices and letters as SVG.
 
 A colour is a custom property of the site with its light value as fallback, so that a diagram
-follows light and dark in a page and can stand alone elsewhere. `#333333` becomes the colour of the
-text around it.
+follows light and dark in a page and can stand alone elsewhere. A box has the wash of its colour
+inside, the hue as its line, and ink for its words; what has no colour of its own is neutral.
+`#333333` becomes the colour of the text around it.
 """
 
 import re
@@ -13,27 +14,25 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 HERE = Path(__file__).parent
+PALETTE = HERE.parent / "code" / "glassbox_site" / "static" / "palette.css"
+#: Every name of the palette with its light value; `text` is that of the text around.
 COLOURS = {
-    "text": "#333333",
-    "muted": "var(--gb-muted, #58646b)",
-    "line": "var(--gb-line-strong, #7f8a8e)",
-    "accent": "var(--gb-accent, #0b5a70)",
-    "paper": "var(--gb-raised, #ffffff)",
-    "surface": "var(--gb-surface, #f5f6f3)",
-    "query": "var(--gb-query, #0072b2)",
-    "key": "var(--gb-key, #d55e00)",
-    "value": "var(--gb-value, #009e73)",
-    "purple": "var(--gb-purple, #cc79a7)",
-    "query-ink": "var(--gb-query-ink, #00629b)",
-    "key-ink": "var(--gb-key-ink, #a84900)",
-    "value-ink": "var(--gb-value-ink, #00714f)",
-    "purple-ink": "var(--gb-purple-ink, #8f3d6b)",
-    "accent-wash": "var(--gb-accent-wash, #e6f1f3)",
-    "query-wash": "var(--gb-query-wash, #edf5fa)",
-    "key-wash": "var(--gb-key-wash, #fdf1e7)",
-    "value-wash": "var(--gb-value-wash, #eaf6f1)",
-    "purple-wash": "var(--gb-purple-wash, #faf1f6)",
+    name: f"var(--gb-{name}, {light})"
+    for name, light in reversed(
+        re.findall(r"--gb-([\w-]+): (#\w{6});", PALETTE.read_text(encoding="utf-8"))
+    )
 }
+COLOURS |= {
+    "text": "#333333",
+    "line": COLOURS["line-strong"],
+    "paper": COLOURS["raised"],
+    "accent-ink": COLOURS["accent"],
+}
+#: The series have no forms of their own for letters and for the inside of boxes.
+for _number in range(1, 6):
+    _hue = COLOURS[f"series-{_number}"]
+    COLOURS[f"series-{_number}-ink"] = COLOURS["amber-ink"] if _number == 3 else _hue
+    COLOURS[f"series-{_number}-wash"] = f"color-mix(in oklab, {_hue} 10%, {COLOURS['paper']})"
 SANS = "var(--gb-sans, 'Source Sans 3', 'Segoe UI', Arial, sans-serif)"
 SERIF = "var(--gb-serif, 'Source Serif 4', Charter, Georgia, serif)"
 
@@ -90,6 +89,23 @@ class Drawing:
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"{weight} '
             f'style="fill: {COLOURS[colour]}">{_marked_up(words)}</text>'
         )
+
+    def part(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        words: str,
+        colour: str,
+        *,
+        size: float = 17,
+        bold: bool = False,
+    ) -> None:
+        """Draw a box in the colour of a part of the machine, with its name."""
+        self.box(x, y, width, height, line=colour, fill=f"{colour}-wash", weight=1.8)
+        middle = x + width / 2, y + height / 2 + 0.35 * size
+        self.text(*middle, words, colour=f"{colour}-ink", size=size, bold=bold)
 
     def arrow(self, *points: tuple[float, float], colour: str = "line", head: bool = True) -> None:
         """Draw a line along the points, with a head at the end."""

@@ -16,18 +16,20 @@ def shades(matrix: np.ndarray) -> np.ndarray:
 random = np.random.default_rng(4)
 x = random.normal(size=(len(TOKENS), D_MODEL))
 
-d = Drawing(540, 706)
-d.matrix(216, 12, shades(x), cell=CELL, colour="line")
+MIDDLE = 248
+WIDE = 14  # a cell of what goes in and comes out, beside whose rows tokens stand
+d = Drawing(2 * MIDDLE, 712)
+d.matrix(MIDDLE - 4.5 * WIDE, 8, shades(x), cell=WIDE, colour="line")
 for i, token in enumerate(TOKENS):
-    d.text(206, 22 + i * CELL, token, anchor="end", size=14)
-d.text(336, 34, "$X$", anchor="start", size=19)
-d.text(336, 56, "$n$ × $d_{model}$", anchor="start", colour="muted", size=15)
+    d.text(MIDDLE - 4.5 * WIDE - 8, 20 + i * WIDE, token, anchor="end", size=14)
+d.text(MIDDLE + 74, 34, "$X$", anchor="start", size=19)
+d.text(MIDDLE + 74, 56, "$n$ × $d_{model}$", anchor="start", colour="muted", size=15)
 
 contexts = []
 for head in range(HEADS):
-    left = 14 + head * 180
+    left = 8 + head * 164
     middle = left + 76
-    d.arrow((270, 78), (270, 96), (middle, 96), (middle, 122))
+    d.arrow((MIDDLE, 82), (MIDDLE, 98), (middle, 98), (middle, 122))
     d.box(left, 124, 152, 336, fill="surface", weight=1)
     d.text(middle, 146, f"head {head + 1}", bold=True, size=16)
     q, k, v = (x @ random.normal(size=(D_MODEL, D_K)) / 2 for _ in "qkv")
@@ -40,32 +42,34 @@ for head in range(HEADS):
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     d.arrow((left + 29, 246), (left + 29, 290), (left + 44, 290), colour="query")
     d.arrow((left + 76, 246), (left + 76, 262), colour="key")
-    d.matrix(left + 46, 264, shades(weights), cell=CELL)
-    d.text(middle, 342, "$n$ × $n$", colour="muted", size=14)
+    d.matrix(left + 46, 264, shades(weights), cell=CELL, colour="weight")
+    d.text(middle, 342, "$n$ × $n$", colour="muted", size=15)
     context = weights @ v
     contexts.append(context)
-    d.arrow((middle, 350), (middle, 374), colour="accent")
+    d.arrow((middle, 350), (middle, 374))
     d.arrow((left + 123, 246), (left + 123, 406), (left + 98, 406), colour="value")
-    d.matrix(left + 58, 376, shades(context), cell=CELL, colour="purple")
-    d.text(left + 26, 412, f"$C_{head + 1}$", colour="purple-ink", size=16)
-    d.text(middle, 454, "$n$ × $d_v$", colour="muted", size=14)
-    d.arrow((middle, 462), (middle, 486), (234 + head * 36, 486), (234 + head * 36, 506))
+    d.matrix(left + 58, 376, shades(context), cell=CELL, colour="attention")
+    d.text(left + 26, 412, f"$C_{head + 1}$", colour="attention-ink", size=16)
+    d.text(middle, 454, "$n$ × $d_v$", colour="muted", size=15)
+    d.arrow(
+        (middle, 462), (middle, 486), (MIDDLE - 36 + head * 36, 486), (MIDDLE - 36 + head * 36, 506)
+    )
 
 merged = np.concatenate(contexts, axis=1)
-d.matrix(216, 508, shades(merged), cell=CELL, colour="purple")
+d.matrix(MIDDLE - 54, 508, shades(merged), cell=CELL, colour="attention")
 for cut in (1, 2):
-    x_cut = 216 + cut * D_K * CELL
+    x_cut = MIDDLE - 54 + cut * D_K * CELL
     d.arrow((x_cut, 504), (x_cut, 572), head=False, colour="text")
-d.text(336, 530, "side by side", anchor="start", bold=True)
-d.text(336, 552, "$n$ × $h d_v$", anchor="start", colour="muted", size=15)
+d.text(MIDDLE + 74, 530, "side by side", anchor="start", bold=True)
+d.text(MIDDLE + 74, 552, "$n$ × $h d_v$", anchor="start", colour="muted", size=15)
 
-d.arrow((270, 576), (270, 622))
-d.text(282, 604, "times $W_O$", anchor="start", size=16)
+d.arrow((MIDDLE, 576), (MIDDLE, 622))
+d.text(MIDDLE + 12, 604, "times $W_O$", anchor="start", size=16)
 out = merged @ random.normal(size=(HEADS * D_K, D_MODEL))
-d.matrix(216, 626, shades(out), cell=CELL, colour="line")
+d.matrix(MIDDLE - 4.5 * WIDE, 626, shades(out), cell=WIDE, colour="line")
 for i, token in enumerate(TOKENS):
-    d.text(206, 636 + i * CELL, token, anchor="end", size=14)
-d.text(336, 648, "output", anchor="start", bold=True)
-d.text(336, 670, "$n$ × $d_{model}$", anchor="start", colour="muted", size=15)
+    d.text(MIDDLE - 4.5 * WIDE - 8, 638 + i * WIDE, token, anchor="end", size=14)
+d.text(MIDDLE + 74, 654, "output", anchor="start", bold=True)
+d.text(MIDDLE + 74, 676, "$n$ × $d_{model}$", anchor="start", colour="muted", size=15)
 
 d.save("multi_head.svg")

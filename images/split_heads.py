@@ -6,9 +6,9 @@ from drawing import Drawing
 POSITIONS, HEADS, D_K = 4, 3, 2
 #: Line, wash and ink of a head; blue, vermilion and green belong to queries, keys and values.
 COLOURS = (
-    ("accent", "accent-wash", "accent"),
-    ("purple", "purple-wash", "purple-ink"),
-    ("line", "surface", "text"),
+    ("series-1", "series-1-wash", "series-1-ink"),
+    ("series-2", "series-2-wash", "series-2-ink"),
+    ("series-3", "series-3-wash", "series-3-ink"),
 )
 CELL = 26
 

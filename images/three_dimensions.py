@@ -7,9 +7,9 @@ from drawing import COLOURS, Drawing
 
 AXES = ("haste", "motion", "calm")
 WORDS = {
-    "quick": ((3.0, 2.5, 0.6), "query"),
-    "fast": ((1.8, 3.0, 1.3), "value"),
-    "slow": ((0.5, 1.0, 3.0), "key"),
+    "quick": ((3.0, 2.5, 0.6), "series-1"),
+    "fast": ((1.8, 3.0, 1.3), "series-2"),
+    "slow": ((0.5, 1.0, 3.0), "series-3"),
 }
 ORIGIN, UNIT = (150.0, 258.0), 62.0
 # Where a step along each axis goes on the page: to the front, to the right, up.

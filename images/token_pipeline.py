@@ -34,7 +34,7 @@ d.add(f'<path d="M17 226h446" stroke-width="1" style="stroke: {COLOURS["line"]}"
 down(232, "the table gives a row for each")
 for place, shades in enumerate(SHADES):
     x = LEFT + place * (WIDE + GAP)
-    d.matrix(x + WIDE / 2 - 10, 286, [[shade] for shade in shades], cell=20)
+    d.matrix(x + WIDE / 2 - 10, 286, [[shade] for shade in shades], cell=20, colour="embedding")
     d.text(x + WIDE / 2, 426, "⋮", size=18, colour="muted")
 d.text(middle, 446, "384 numbers each in MiniLM, 768 in BERT-base", colour="muted", size=15)
 

@@ -105,10 +105,12 @@ def attention_page(translator: Translator, text: str, to: str, translation: Alte
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(visible(text))}</title><style>{_STYLE}</style></head><body><main>"
+        f"<title>{escape(visible(text, raw=True))}</title><style>{_STYLE}</style></head>"
+        "<body><main>"
         "<h1>Where the model looked</h1>"
-        f"<dl><dt>Text</dt><dd><bdi>{escape(visible(text))}</bdi></dd><dt>Translation</dt>"
-        f'<dd lang="{escape(to)}"><bdi>{escape(visible(translation.text))}</bdi></dd>'
+        f"<dl><dt>Text</dt><dd><bdi>{escape(visible(text, raw=True))}</bdi></dd>"
+        "<dt>Translation</dt>"
+        f'<dd lang="{escape(to)}"><bdi>{escape(visible(translation.text, raw=True))}</bdi></dd>'
         f"<dt>Probability</dt><dd>{translation.probability:#.3g}</dd></dl>"
         "<p>The tokens of the translation are on the left, those of the source on the right. Each "
         "was written while the decoder looked at the source, the more at a token the stronger the "

@@ -1,7 +1,8 @@
 """SVG goes into the page itself, so that it follows light and dark, and its text can be read.
 
 This holds for the figures that cells draw as for the diagrams of `images/`. Their neutral colour
-becomes the colour of the text around, their ids become unique in the page.
+becomes the colour of the text around, the colours that have a meaning become those of the palette,
+and their ids become unique in the page. A chart brings a second drawing for telephones.
 """
 
 import re
@@ -19,7 +20,16 @@ logger = logging.getLogger(__name__)
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 MATPLOTLIB_STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
-NEUTRAL = re.compile(r"#333333|#333\b", re.IGNORECASE)
+PALETTE = Path(__file__).parent / "static" / "palette.css"
+MEANING = r"query|key|value|attention|feed-forward|norm|embedding|memory|series-\d|paper|amber-ink"
+#: Colours in a drawing, and what the page draws them with; the palette has the light ones first.
+COLOURS = {
+    hexadecimal: f"var(--gb-{name})"
+    for name, hexadecimal in reversed(
+        re.findall(rf"--gb-({MEANING}): (#[0-9a-f]{{6}});", PALETTE.read_text(encoding="utf-8"))
+    )
+} | {"#333333": "currentColor", "#333": "currentColor"}
+COLOUR = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.IGNORECASE)
 
 
 def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
@@ -45,7 +55,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
                 element.remove(child)
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
         for name, value in list(element.attrib.items()):
-            element.set(name, _local(NEUTRAL.sub("currentColor", value), ids, prefix))
+            element.set(name, _local(COLOUR.sub(_themed, value), ids, prefix))
         if (link := element.attrib.pop(f"{{{XLINK}}}href", None)) is not None:
             element.set("href", link)
         if not (element.text or "").strip():
@@ -59,6 +69,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
         style.text = None
     linked = any(element.tag == "a" for element in root.iter())
     size = (root.attrib.pop("width", ""), root.attrib.pop("height", ""))
+    root.attrib.pop("display", None)
     if "viewBox" not in root.attrib:
         root.set("viewBox", f"0 0 {float(size[0])} {float(size[1])}")
     root.set("class", f"gb-drawing {root.get('class', '')}".strip())
@@ -66,6 +77,29 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
     root.set("aria-label", alt)
     root.set("style", f"stroke-linejoin: round; width: {width or _pixels(root, size[0])}")
     return ET.tostring(root, encoding="unicode")
+
+
+def inline_both(source: str, prefix: str, alt: str, width: str = "") -> str:
+    """A drawing, and after it the one for telephones that it brings along, if it does.
+
+    Parameters
+    ----------
+    source, prefix, alt, width
+        As for `inline_svg`.
+    """
+    root = ET.fromstring(source)
+    narrow = root.find(f"{{{SVG}}}svg[@class='gb-narrow']")
+    if narrow is None:
+        return inline_svg(source, prefix, alt, width)
+    root.remove(narrow)
+    root.set("class", "gb-broad")
+    return inline_svg(ET.tostring(root, "unicode"), prefix, alt, width) + inline_svg(
+        ET.tostring(narrow, "unicode"), f"{prefix}n-", alt
+    )
+
+
+def _themed(colour: re.Match[str]) -> str:
+    return COLOURS.get(colour[0].lower(), colour[0])
 
 
 def in_a_scroller(svg: str) -> str:
@@ -101,7 +135,7 @@ class InlineDrawings(SphinxPostTransform):
                 logger.warning("a drawing without a text alternative", location=image)
             source = Path(self.env.srcdir, image["uri"]).read_text(encoding="utf-8")
             width = str(image.get("width", ""))
-            svg = inline_svg(source, f"d{count}-", image.get("alt", ""), width)
+            svg = inline_both(source, f"d{count}-", image.get("alt", ""), width)
             if "wide" in image["classes"]:
                 svg = in_a_scroller(svg)
             image.replace_self(nodes.raw("", svg, format="html"))

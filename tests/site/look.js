@@ -63,6 +63,13 @@ window.look = (() => {
     }).map((text) => text.textContent);
   }
 
+  // Text in pictures that is drawn with less than ten pixels; indices of formulas are not counted.
+  const smallLetters = () => all(".bd-article svg text").filter((text) => {
+    if (!text.checkVisibility() || !text.textContent.trim()) return false;
+    const { c, d } = text.getScreenCTM();
+    return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(c, d) < 9.95;
+  }).map((text) => text.textContent);
+
   // Terms whose definition is missing, or does not fit the page.
   function badDefinitions() {
     const tooltip = document.querySelector(".gb-tooltip");
@@ -82,6 +89,7 @@ window.look = (() => {
     sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     brokenFormulas: brokenFormulas(),
     faintLetters: faintLetters(),
+    smallLetters: smallLetters(),
     outOfReach: all("pre, .gb-formula")
       .filter((box) => box.scrollWidth > box.clientWidth + 1 && box.tabIndex < 0)
       .map((box) => box.outerHTML.slice(0, 120)),
@@ -181,6 +189,6 @@ window.look = (() => {
     };
   };
 
-  return { scrollThrough, received, unfold, faintLetters, badDefinitions, facts, structure,
+  return { scrollThrough, received, unfold, faintLetters, smallLetters, badDefinitions, facts, structure,
     choose, leaveOutInnards, keepChosen, onPaper };
 })();

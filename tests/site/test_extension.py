@@ -13,7 +13,8 @@ from docutils.utils.math import MathError
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
-from glassbox_site.drawings import in_a_scroller, inline_svg
+from glassbox_site import drawings
+from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
 from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
 from glassbox_site.numbers import chapter_number
@@ -107,9 +108,23 @@ def test_drawing_has_ids_of_its_own_and_the_colour_of_the_text():
     assert 'id="d7-p1"' in svg
     assert "url(#d7-p1)" in svg
     assert 'href="#d7-p1"' in svg
-    assert "fill: currentColor; stroke: #0072b2" in svg
+    assert "fill: currentColor; stroke: var(--gb-query)" in svg
     assert 'role="img" aria-label="A map"' in svg
     assert "width: 96px" in svg
+
+
+def test_drawing_for_telephones_stands_beside_the_other_with_ids_of_its_own():
+    narrow = SVG.replace("<svg ", '<svg class="gb-narrow" display="none" ').replace("72pt", "36pt")
+    both = inline_both(SVG.replace("</svg>", f"{narrow}</svg>"), "d7-", "A map")
+    page = BeautifulSoup(both, "html.parser")
+    broad, small = page.find_all("svg", recursive=False)
+    assert "gb-broad" in broad["class"]
+    assert "gb-narrow" in small["class"]
+    assert not small.has_attr("display")
+    assert "width: 48px" in small["style"]
+    assert {svg["aria-label"] for svg in (broad, small)} == {"A map"}
+    ids = [element["id"] for element in page.find_all(id=True)]
+    assert len(set(ids)) == len(ids) == 2
 
 
 def test_drawing_with_links_is_no_single_image():
@@ -171,10 +186,10 @@ def test_a_page_can_name_every_pinned_version(tmp_path):
     "name", sorted(p.stem for p in (ROOT / "images").glob("*.py") if p.stem != "drawing")
 )
 def test_diagram_is_what_its_script_draws(name, tmp_path):
-    for part in (ROOT / "images").glob("*.py"):
-        (tmp_path / "images").mkdir(exist_ok=True)
-        (tmp_path / "images" / part.name).write_bytes(part.read_bytes())
-    (tmp_path / "_toc.yml").write_bytes((ROOT / "_toc.yml").read_bytes())
+    for part in (*(ROOT / "images").glob("*.py"), ROOT / "_toc.yml", drawings.PALETTE):
+        copy = tmp_path / part.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(part.read_bytes())
     script = tmp_path / "images" / f"{name}.py"
     subprocess.run([sys.executable, str(script)], check=True, cwd=tmp_path, timeout=120)
     drawn = (tmp_path / "images" / f"{name}.svg").read_text(encoding="utf-8")

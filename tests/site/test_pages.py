@@ -33,6 +33,17 @@ def test_letters_are_those_of_the_site(looks, chapter, soup):
     assert len(soup(chapter).find_all("math")) > 10
 
 
+def test_text_in_pictures_can_be_read_on_a_telephone(looks, chapter):
+    assert looks(chapter)["narrow"].facts["dark"]["smallLetters"] == []
+
+
+def test_text_that_is_scaled_down_would_be_found(read):
+    page = read("chapters/08_decoder.html", width=390).page
+    assert page.evaluate("look.smallLetters()") == []
+    page.add_style_tag(content=".gb-drawing { width: 200px !important }")
+    assert page.evaluate("look.smallLetters().length") > 10
+
+
 def test_no_address_in_a_page_depends_on_where_the_site_stands(soup, any_page):
     """So that it can be read from a folder, and from below a path of its host."""
     for name in ("href", "src"):

@@ -7,11 +7,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from playwright.sync_api import Browser, Frame
 
-from glassbox_book.viz import assets, compare_heads, head_view, model_view, neuron_view
+from glassbox_book.viz import assets, compare_heads, head_view, model_view, neuron_view, paper
+from glassbox_book.viz.style import PHONE_WIDTH, use_book_style
 from glassbox_book.viz.view import View
 from tests.conftest import Open, Visit, pages_of
 
@@ -60,6 +64,24 @@ def records(
         weights = softmax(query @ key.swapaxes(-1, -2) / np.sqrt(d_k))
         found.append(SimpleNamespace(query=query, key=key, weights=weights))
     return found
+
+
+@pytest.fixture
+def book_style() -> Iterator[None]:
+    """The style of the book for one test."""
+    with matplotlib.rc_context():
+        use_book_style()
+        yield
+        plt.close("all")
+
+
+def as_on_a_telephone(draw: Callable[..., Figure], *args: Any, **options: Any) -> Figure:
+    """Draw a figure as it is drawn for a telephone."""
+    token = paper._WIDTH.set(PHONE_WIDTH)
+    try:
+        return draw(*args, **options)
+    finally:
+        paper._WIDTH.reset(token)
 
 
 PAGE = """<!DOCTYPE html>

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from glassbox_book.viz import bar_chart, bar_charts
-from glassbox_book.viz.style import HIGHLIGHT, QUERY
+from glassbox_book.viz.style import ROSE, TEAL
 
 LABELS = ["love", "like", "love"]
 VALUES = torch.tensor([0.5, 0.25, -0.125])
@@ -66,8 +66,8 @@ def test_numbers_stand_at_the_ends_of_the_bars_if_wanted():
 
 def test_what_is_highlighted_has_another_colour_and_nothing_else_has():
     (ax,) = bar_chart(LABELS, VALUES, value_label="n", highlight=[1]).axes
-    colours = [plt.matplotlib.colors.to_hex(bar.get_facecolor()).upper() for bar in ax.patches]
-    assert colours == [QUERY, HIGHLIGHT, QUERY]
+    colours = [plt.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in ax.patches]
+    assert colours == [TEAL, ROSE, TEAL]
 
 
 def test_panels_have_labels_of_their_own_and_one_scale():

@@ -1,14 +1,18 @@
 """Figures of decoding: reshaped distributions, searches as trees, one quantity for another."""
 
+from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from matplotlib.patches import PathPatch
 
 from glassbox_book.viz import Node, reshaped, search_tree, trade_off
+from tests.viz.conftest import as_on_a_telephone
 
 TOKENS = ["Ġa", "Ġb", "others"]
+SHOWN = ["␣a", "␣b", "others"]
 BEFORE = [0.6, 0.3, 0.1]
 TREE = [
     Node(None, "<s>", 0.0),
@@ -25,23 +29,23 @@ def _close() -> Any:
     plt.close("all")
 
 
-def heights(ax: Any) -> list[float]:
-    return [bar.get_height() for bar in ax.patches]
+def lengths(ax: Any) -> list[float]:
+    return [bar.get_width() for bar in ax.patches]
 
 
 def test_panels_have_the_same_tokens_and_scale_and_both_distributions() -> None:
     fig = reshaped(TOKENS, BEFORE, {"cut": [0.7, 0.3, 0.0], "same": torch.tensor(BEFORE)})
-    assert len({ax.get_ylim() for ax in fig.axes}) == 1
+    assert len({ax.get_xlim() for ax in fig.axes}) == 1
     cut, same = fig.axes
-    assert heights(cut) == [0.7, 0.3, 0.0, *BEFORE]
-    assert heights(same) == pytest.approx([*BEFORE, *BEFORE])
-    assert [t.get_text() for t in cut.get_xticklabels()] == TOKENS
+    assert lengths(cut) == [0.7, 0.3, 0.0, *BEFORE]
+    assert lengths(same) == pytest.approx([*BEFORE, *BEFORE])
+    assert [t.get_text() for t in cut.get_yticklabels()] == SHOWN
 
 
 def test_a_cross_stands_where_a_token_was_cut_off_and_nowhere_else() -> None:
     axes: Any = reshaped(TOKENS, BEFORE, {"a": [1.0, 0.0, 0.0], "b": BEFORE}).axes
     cut, same = axes
-    assert list(cut.get_lines()[0].get_xdata()) == [1, 2]
+    assert list(cut.get_lines()[0].get_ydata()) == [1, 2]
     assert not same.get_lines()
 
 
@@ -70,17 +74,37 @@ def test_each_node_has_its_token_and_score_and_what_became_of_it() -> None:
     fig: Any = search_tree(TREE)
     (ax,) = fig.axes
     texts = [text.get_text() for text in ax.texts]
-    tokens, scores = texts[::2], texts[1::2]
-    assert tokens == ["<s>", "Ġwe", "Ġyou", "</s>", "Ġgo"]
+    tokens, scores = texts[:10:2], texts[1:10:2]
+    assert tokens == ["<s>", "␣we", "␣you", "</s>", "␣go"]
     assert scores == ["0.00", "−0.50", "−1.00", "−0.75", "−2.50"]
     assert [text.get_text() for text in fig.legends[0].get_texts()] == ["kept", "pruned", "ended"]
 
 
-def test_no_two_leaves_share_a_row() -> None:
+@pytest.mark.usefixtures("book_style")
+@pytest.mark.parametrize("narrow", [False, True])
+def test_no_line_of_a_tree_crosses_a_word_and_every_word_is_inside_its_box(narrow: bool) -> None:
+    long = Node(0, "Ġyesterday", -10.25, "pruned")
+    nodes = [*TREE, long, long._replace(parent=2), long._replace(parent=2)]
+    fig = as_on_a_telephone(search_tree, nodes) if narrow else search_tree(nodes)
+    fig.draw_without_rendering()
+    (ax,) = fig.axes
+    lines = [patch for patch in ax.patches if isinstance(patch, PathPatch)]
+    boxes = [patch.get_window_extent() for patch in ax.patches if patch not in lines]
+    assert (len(lines), len(boxes)) == (len(nodes) - 1, len(nodes))
+    shafts = [ax.transData.transform_path(line.get_path()) for line in lines]
+    for word in [text.get_window_extent() for text in ax.texts[: 2 * len(nodes)]]:
+        assert not any(shaft.intersects_bbox(word, filled=False) for shaft in shafts)
+        inside = [box for box in boxes if box.x0 <= word.x0 and word.x1 <= box.x1]
+        assert any(box.y0 <= word.y0 and word.y1 <= box.y1 for box in inside)
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_children_stand_below_their_parents_in_the_same_order() -> None:
     (ax,) = search_tree(TREE).axes
-    places: Any = ax.texts
-    points = {tuple(text.xy) for text in places}
-    assert len(points) == len(TREE)
+    words: Any = {text.get_text(): text.get_position() for text in ax.texts}
+    assert words["<s>"][1] > words["␣we"][1] == words["␣you"][1] > words["</s>"][1]
+    assert words["␣we"][0] < words["␣you"][0]
+    assert words["</s>"][0] < words["␣go"][0]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Lines go through the numbers they are given, and what has no place is refused."""
 
 import math
+from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from matplotlib.text import Text
 
 from glassbox_book.viz import curves, line_charts, spread_chart
 
@@ -42,7 +44,42 @@ def test_panels_share_their_axes(fig):
     assert len({ax.get_ylim() for ax in fig.axes}) == 1
     assert {(ax.get_xscale(), ax.get_yscale()) for ax in fig.axes} == {("log", "log")}
     assert fig.axes[-1].get_xlabel() == "layers"
-    assert {ax.get_ylabel() for ax in fig.axes} == {"gradient"}
+    assert fig.axes[0].get_ylabel() == "gradient"
+
+
+def boxes(ax: Any) -> list[Any]:
+    return [text.get_window_extent() for text in ax.texts]
+
+
+@pytest.mark.parametrize("together", [0.0, 1.0, 2.0])
+def test_names_stand_at_the_ends_of_their_lines_and_none_covers_another(together):
+    ends = {name: [1.0, 5.0, together + i / 100] for i, name in enumerate("abcdef")}
+    fig = curves(X, {"one": ends, "two": ends}, x_label="x")
+    fig.draw_without_rendering()
+    ax: Any
+    for ax in fig.axes:
+        assert [text.get_text() for text in ax.texts] == list("abcdef")
+        assert [tuple(text.xy) for text in ax.texts] == [(4, y[-1]) for y in ends.values()]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes(ax), 2))
+        assert all(box.x1 <= fig.bbox.x1 and box.y0 >= 0 for box in boxes(ax))
+
+
+def test_names_of_lines_that_end_apart_stand_where_these_end():
+    fig = curves(X, {"": {"low": [1, 1, 1], "high": [2, 2, 9]}}, x_label="x")
+    assert [text.get_position()[1] for text in fig.axes[0].texts] == pytest.approx([0, 0])
+
+
+def test_no_word_stands_on_its_head_or_side(fig):
+    fig.draw_without_rendering()
+    shown = [text for text in fig.findobj(Text) if text.get_text()]
+    assert "gradient" in {text.get_text() for text in shown}
+    assert {text.get_rotation() for text in shown} == {0}
+
+
+def test_points_can_have_names():
+    figure = curves(X, {"": {"a": X}}, x_label="at", x_names=["table", "input", "end"])
+    names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert names == ["table", "input", "end"]
 
 
 def test_series_differ_by_more_than_their_colour(fig):
@@ -64,7 +101,7 @@ def test_many_points_make_a_smooth_curve():
 
 def test_what_is_not_finite_leaves_a_gap():
     figure = curves(X, {"": {"a": [1.0, math.inf, math.nan]}}, x_label="x", log_y=True)
-    assert not figure.legends  # one series needs no legend
+    assert not any(ax.texts for ax in figure.axes)  # one series needs no name
 
 
 @pytest.mark.parametrize(
@@ -172,7 +209,7 @@ def test_six_series_differ_in_colour_and_marker():
     lines = [container.lines[0] for container in fig.axes[0].containers]
     assert len({line.get_color() for line in lines}) == 6
     assert len({line.get_marker() for line in lines}) == 6
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == list("abcdef")
+    assert {text.get_text() for text in fig.axes[0].texts} == set("abcdef")
 
 
 def test_a_level_has_its_name():

@@ -9,7 +9,8 @@ import torch
 from matplotlib.colors import to_hex
 
 from glassbox_book.viz import scatter, scatters
-from glassbox_book.viz.style import FIGURE_WIDTH
+from glassbox_book.viz.paper import svg
+from glassbox_book.viz.style import PAGE_WIDTH
 
 POINTS = torch.tensor([[0.0, 0.0], [1.0, 0.5], [2.0, -1.0]])
 LABELS = ["coffee", "tea", "dog"]
@@ -76,9 +77,11 @@ def test_an_empty_label_writes_nothing():
     assert [text.get_text() for text in ax.texts] == ["coffee", "dog"]
 
 
-def test_a_wide_figure_is_wider():
-    assert scatter(POINTS).get_figwidth() == FIGURE_WIDTH
-    assert scatter(POINTS, wide=True).get_figwidth() > 1.5 * FIGURE_WIDTH
+def test_a_figure_is_as_wide_as_a_page_and_narrower_on_a_telephone_unless_it_scrolls_there():
+    for wide in (False, True):
+        fig = scatter(POINTS, wide=wide)
+        assert fig.get_figwidth() == PAGE_WIDTH
+        assert svg(fig).count("<svg") == (1 if wide else 2)
 
 
 def test_panels_have_their_titles_and_one_scale_if_wanted():

@@ -1,4 +1,4 @@
-"""The picture of a scheme has its matrix above and its scores below."""
+"""The picture of a scheme has its matrix first and its scores second."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ def _close():
     plt.close("all")
 
 
-def test_matrix_stands_above_and_each_line_has_its_points_below():
+def test_matrix_comes_first_and_each_line_has_its_points_and_name_in_the_second_panel():
     lines = {"one": [1.0, 2.0, 1.0], "two": torch.tensor([0.0, 3.0, 0.0])}
     fig: Any = position_scheme(MATRIX, lines, [-1, 0, 1], **LABELS)
-    above, below = fig.axes[:2]
-    drawn = np.asarray(above.collections[0].get_array()).reshape(-1)
+    matrix, lines_ax = fig.axes[:2]
+    drawn = np.asarray(matrix.collections[0].get_array()).reshape(-1)
     assert np.allclose(drawn, MATRIX.flatten())
-    points = {line.get_label(): line.get_ydata() for line in below.get_lines()}
+    points = {line.get_label(): line.get_ydata() for line in lines_ax.get_lines()}
     assert [list(points[name]) for name in lines] == [[1, 2, 1], [0, 3, 0]]
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == list(lines)
-    assert (above.get_ylabel(), above.get_xlabel()) == ("position", "component")
-    assert "key minus query" in below.get_xlabel()
+    assert {text.get_text() for text in lines_ax.texts} == set(lines)
+    assert (matrix.get_ylabel(), matrix.get_xlabel()) == ("position", "component")
+    assert "key minus query" in lines_ax.get_xlabel()
 
 
 def test_lines_differ_by_more_than_their_colour():
@@ -42,8 +42,8 @@ def test_lines_differ_by_more_than_their_colour():
     assert len({line.get_linestyle() + str(line.get_marker()) for line in lines}) == 4
 
 
-def test_a_single_line_needs_no_legend():
-    assert not position_scheme(MATRIX, {"": [0, 1]}, [0, 1], **LABELS).legends
+def test_a_single_line_needs_no_name():
+    assert not position_scheme(MATRIX, {"": [0, 1]}, [0, 1], **LABELS).axes[1].texts
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,8 @@ def test_texts_that_are_numbers_stand_flush_right_and_stay_on_one_line():
     written = table._repr_markdown_()
     assert "1.00\u00a0±\u00a00.25" in written
     assert "| a b |" in written
+
+
+def test_tokens_are_shown_with_their_spaces() -> None:
+    table = Table(["after Ġlove"], [["Ġmachine Ġlearning"], ["Ċ"]])
+    assert repr(table).split() == ["after", "␣love", "␣machine", "␣learning", "Ċ"]

@@ -13,9 +13,18 @@ def test_a_token_is_shown_as_text(token: str, shown: str) -> None:
     assert visible(token) == shown
 
 
-@pytest.mark.parametrize("token", ["Ġthe", "▁the", "##ing", "the</w>", "[CLS]", "é", "日本", "$x$"])
+@pytest.mark.parametrize("token", ["▁the", "##ing", "the</w>", "[CLS]", "é", "日本", "$x$"])
 def test_what_a_tokenizer_wrote_is_left_as_it_is(token: str) -> None:
     assert visible(token) == token
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [("Ġlove", "␣love"), ("ĠĠ", "␣␣"), ("after Ġlove", "after ␣love"), ("aĠb", "aĠb")],
+)
+def test_the_space_before_a_word_is_shown_as_one_unless_bytes_are_meant(token, shown) -> None:
+    assert visible(token) == shown
+    assert visible(token, raw=True) == token
 
 
 @given(st.text(st.characters(categories=None)))

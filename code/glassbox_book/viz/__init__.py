@@ -10,8 +10,6 @@ from glassbox_book.viz.points import scatter, scatters, trade_off
 from glassbox_book.viz.schemes import position_scheme
 from glassbox_book.viz.source import Source
 from glassbox_book.viz.style import (
-    AMBER,
-    HIGHLIGHT,
     KEY,
     QUERY,
     TEXT,
@@ -24,8 +22,6 @@ from glassbox_book.viz.vectors import vector_sums, vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view
 
 __all__ = [
-    "AMBER",
-    "HIGHLIGHT",
     "KEY",
     "QUERY",
     "TEXT",

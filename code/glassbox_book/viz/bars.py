@@ -9,14 +9,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
-from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, KEY, QUERY, TEXT, VALUE
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT
+from glassbox_book.viz.tokens import visible_all
 
 #: Series differ by more than their colour.
-_SERIES = ((QUERY, ""), (KEY, "///"), (VALUE, "..."), (AMBER, "xxx"))
-_ROW, _PANEL = 0.27, 0.52  # inches for a bar, and for what stands around a panel's bars
+_SERIES = ((TEAL, ""), (PLUM, "///"), (OCHRE, "\\\\\\"), (SLATE, "xxx"))
+_ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for what stands around a panel's bars
 
 
+@in_two_widths
 def bar_chart(
     labels: Sequence[str],
     values: Any,
@@ -63,6 +66,7 @@ def bar_chart(
     )
 
 
+@in_two_widths
 def bar_charts(
     panels: Mapping[str, tuple[Sequence[str], Any]],
     *,
@@ -70,7 +74,7 @@ def bar_charts(
     annotate: str | None = "{:.2f}",
     highlight: Mapping[str, Collection[int]] | None = None,
     upright: bool = False,
-    columns: int = 1,
+    columns: int = 2,
 ) -> Figure:
     """Draw several panels of bars on one scale, each with labels of its own.
 
@@ -87,7 +91,7 @@ def bar_charts(
     upright : bool
         As for :func:`bar_chart`.
     columns : int
-        How many panels stand side by side. A phone is as wide as one, or two with short labels.
+        How many panels stand side by side; on a telephone they stand one beneath another.
 
     Returns
     -------
@@ -100,18 +104,20 @@ def bar_charts(
         If there are no panels or columns, ``highlight`` names another panel, or as in
         :func:`bar_chart`.
     """
-    columns = side_by_side(panels, columns, "{title: (labels, values)}")
+    columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: (labels, values)}")
     marked = highlight or {}
     if unknown := marked.keys() - panels.keys():
         raise ValueError(f"highlight names {sorted(unknown)}; the panels are {list(panels)}")
-    drawn = {title: (list(labels), _series(values)) for title, (labels, values) in panels.items()}
+    drawn = {
+        title: (visible_all(labels), _series(values)) for title, (labels, values) in panels.items()
+    }
     for title, (labels, series) in drawn.items():
         _check(title, labels, series, marked.get(title, ()))
     most = max(len(labels) * len(series) for labels, series in drawn.values())
     fig, axes = grid(
         list(drawn),
         columns,
-        (FIGURE_WIDTH / columns, 2.6 if upright else _ROW * most + _PANEL),
+        (width() / columns, 2.6 if upright else _ROW * most + _PANEL),
         around=0.3,
         x_label="" if upright else value_label,
         y_label=value_label if upright else "",
@@ -121,6 +127,7 @@ def bar_charts(
     for ax, (title, (labels, series)) in zip(axes, drawn.items(), strict=True):
         _draw(ax, labels, series, marked.get(title, ()), annotate, upright=upright)
     legend(fig, axes[0], len(_SERIES))
+    write_level(axes)
     return fig
 
 
@@ -164,18 +171,18 @@ def _draw(
         zip(series.items(), _SERIES, strict=False)
     ):
         beside = (number - (len(series) - 1) / 2) * thick
-        colours = [HIGHLIGHT if place in marked else colour for place in places]
-        style: dict[str, Any] = {"color": colours, "hatch": hatch, "edgecolor": "white", "lw": 0}
+        colours = [ROSE if place in marked else colour for place in places]
+        style: dict[str, Any] = {"color": colours, "hatch": hatch, "edgecolor": PAPER, "lw": 0}
         bars = draw(places + beside, values, thick * 0.94, label=name, **style)
         if annotate is not None:
             words = [annotate.format(value) for value in values]
             ax.bar_label(bars, words, padding=3, fontsize=10, color=TEXT)
     if upright:
-        ax.set_xticks(places, labels)
+        ax.set_xticks(places, labels, parse_math=False)
         ax.margins(y=0.15)
         ax.grid(axis="y")
     else:
-        ax.set_yticks(places, labels)
+        ax.set_yticks(places, labels, parse_math=False)
         ax.invert_yaxis()
         ax.margins(x=0.2 if annotate is not None else 0.05)
         ax.grid(axis="x")

@@ -10,16 +10,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
-from glassbox_book.viz.style import FIGURE_WIDTH, SERIES, TEXT, check_series
+from glassbox_book.viz.panels import (
+    grid,
+    move_apart,
+    name_ends,
+    numbers,
+    side_by_side,
+    write_level,
+)
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import SERIES, TEXT, check_series
 
 _FEW = 16  # points that get a mark each, and a tick each
-_PANEL, _AROUND = 2.2, 0.5  # inches
+_HEIGHT, _AROUND = 2.5, 0.3  # inches
+_LETTER = 0.075  # inches: the width of a digit
 _APART = 0.012  # of the axis: bars of different series do not cover one another
 
 Panels = Mapping[str, Mapping[str, Any]]
 
 
+@in_two_widths
 def curves(
     x: Any,
     panels: Panels,
@@ -28,20 +38,26 @@ def curves(
     y_label: str = "",
     log_x: bool = False,
     log_y: bool = False,
+    columns: int = 2,
+    x_names: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw one panel beneath another, each with a curve per series, all on the same axes.
+    """Draw panels on the same axes, each with a curve per series whose name stands at its end.
 
     Parameters
     ----------
     x : sequence of numbers
         The same for all curves. Up to 16 points are marked, and each is a tick.
     panels : mapping of str to mapping of str to values
-        Title to series (the legend) to one value per point; the same series in all panels.
+        Title to series by their names to one value per point; the same series in all panels.
         Numbers may be negative. A value that is not finite leaves a gap.
     x_label, y_label : str
         What ``x`` and the values are.
     log_x, log_y : bool
         Equal distances mean equal factors.
+    columns : int
+        How many panels stand side by side; on a telephone they stand one beneath another.
+    x_names : sequence of str, optional
+        What is written below the points instead of their numbers.
 
     Returns
     -------
@@ -54,9 +70,17 @@ def curves(
         If there is nothing to draw, a curve has not one value per point, panels differ in their
         series, there are more than six, or a logarithm is asked of a number that has none.
     """
-    return _panels(x, panels, x_label, y_label, log_x=log_x, log_y=log_y, one_scale=True)[0]
+    fig, axes = _panels(
+        x, panels, x_label, y_label, columns, log_x=log_x, log_y=log_y, one_scale=True
+    )
+    if x_names is not None:
+        for ax in axes:
+            ax.set_xticks(numbers(x), list(x_names))
+    move_apart(fig)
+    return fig
 
 
+@in_two_widths
 def line_charts(
     x: Sequence[int | float],
     panels: Panels,
@@ -65,7 +89,7 @@ def line_charts(
     log_x: bool = True,
     log_y: bool = False,
 ) -> Figure:
-    """Draw one panel per quantity, beneath one another, each on a scale of its own.
+    """Draw one panel per quantity, each on a scale of its own.
 
     Parameters
     ----------
@@ -84,12 +108,13 @@ def line_charts(
     ValueError
         As in :func:`curves`.
     """
-    fig, axes = _panels(x, panels, x_label, "", log_x=log_x, log_y=log_y, one_scale=False)
+    fig, axes = _panels(x, panels, x_label, "", 2, log_x=log_x, log_y=log_y, one_scale=False)
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
         else:
             ax.set_ylim(0, 1.08 * ax.dataLim.ymax or None)  # room for the markers of the largest
+    move_apart(fig)
     return fig
 
 
@@ -98,12 +123,13 @@ def _panels(
     panels: Panels,
     x_label: str,
     y_label: str,
+    columns: int,
     *,
     log_x: bool,
     log_y: bool,
     one_scale: bool,
 ) -> tuple[Figure, list[Axes]]:
-    columns = side_by_side(panels, 1, "{title: {series: values}}")
+    columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {series: values}}")
     places = numbers(x)
     drawn = {
         title: {name: numbers(values) for name, values in series.items()}
@@ -113,7 +139,7 @@ def _panels(
     fig, axes = grid(
         list(drawn),
         columns,
-        (FIGURE_WIDTH, _PANEL),
+        (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT),
         around=_AROUND,
         x_label=x_label,
         y_label=y_label,
@@ -132,7 +158,7 @@ def _panels(
         if lowest < 0:
             ax.axhline(0, color=TEXT, linewidth=0.8)
     _mark(axes[0], places)
-    legend(fig, axes[0], 3 if len(series) <= 3 else 2)  # all panels have the same series
+    write_level(axes)
     return fig, axes
 
 
@@ -175,20 +201,37 @@ def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> Non
     series : mapping of str to array, shape (n,)
         At most six, by their names.
     """
+    ends = []
     for (name, values), look in zip(series.items(), SERIES, strict=False):
         (line,) = ax.plot(x, values, label=name, **look)
         if len(x) > _FEW:
             line.set_marker("")
+        if (known := np.flatnonzero(np.isfinite(values))).size:
+            ends.append((name, x[known[-1]], values[known[-1]], look["color"]))
+    if len(series) > 1:
+        name_ends(ax, ends)
+    ax.margins(x=0.02)
     ax.grid(axis="y")
 
 
 def _mark(ax: Axes, places: np.ndarray) -> None:
-    """Make each place a tick, if there are few."""
-    if len(places) <= _FEW:
-        ax.set_xticks(places, [f"{place:g}" for place in places])
-        ax.xaxis.set_minor_locator(NullLocator())
+    """Make each place a tick, if there are few, and write its number where there is room for it."""
+    if len(places) > _FEW:
+        return
+    names = [f"{place:g}" for place in places]
+    across = ax.transData.transform(np.stack([places, places], axis=1))[:, 0] / ax.figure.dpi
+    end = -np.inf
+    for i, name in enumerate(names):
+        half = _LETTER * len(name) / 2
+        if across[i] - half < end:
+            names[i] = ""
+        else:
+            end = across[i] + half + _LETTER
+    ax.set_xticks(places, names)
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
+@in_two_widths
 def spread_chart(
     x: Sequence[int | float],
     series: Mapping[str, Any],
@@ -226,29 +269,36 @@ def spread_chart(
     """
     check_series(series)
     places = numbers(x)
-    fig, (ax,) = grid([""], 1, (FIGURE_WIDTH, 3.6), x_label=x_label, y_label=y_label)
+    fig, (ax,) = grid([""], 1, (width(), 3.4), x_label=x_label, y_label=y_label)
+    ends = []
     for number, (name, values) in enumerate(series.items()):
         runs = numbers(values)
         if runs.ndim != 2 or not len(runs) or runs.shape[1] != len(places):
             raise ValueError(f"{name!r} has shape {runs.shape}; expected (runs, {len(places)})")
         mean = runs.mean(axis=0)
+        colour = SERIES[number]["color"]
         beside = (number - (len(series) - 1) / 2) * _APART * (np.ptp(places) or 1)
         reach = [mean - runs.min(axis=0), runs.max(axis=0) - mean]
         ax.errorbar(places + beside, mean, yerr=reach, capsize=2, label=name, **SERIES[number])
+        known = np.flatnonzero(np.isfinite(mean))[-1]
+        last = places[known] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
+        ends.append((name, last, mean[known], colour))
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
         ax.annotate(
             level[0],
-            (1, level[1]),
+            (0, level[1]),
             xycoords=("axes fraction", "data"),
-            size=9,
-            ha="right",
-            va="top",
-            xytext=(0, -2),
+            ha="left",
+            va="bottom",
+            xytext=(0, 1),
             textcoords="offset points",
         )
     _mark(ax, places)
     ax.set_ylim(base, limit)
     ax.grid(axis="y")
-    legend(fig, ax)
+    if len(series) > 1:
+        name_ends(ax, ends)
+    write_level([ax])
+    move_apart(fig)
     return fig

@@ -1,14 +1,21 @@
-"""What all figures share: panels side by side, a legend above them, numbers out of tensors."""
+"""What all figures share: panels side by side, names of lines at their ends, numbers of tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.transforms import ScaledTranslation
+
+from glassbox_book.viz.style import INKS
+from glassbox_book.viz.tokens import with_spaces
+
+_END = "end"  # marks names at the ends of lines
 
 
 def numbers(values: Any) -> np.ndarray:
@@ -101,13 +108,31 @@ def grid(
         ax.remove()
     panels = list(axes.flat[: len(titles)])
     for place, (ax, title) in enumerate(zip(panels, titles, strict=True)):
-        ax.set_title(title, loc=title_at)
+        ax.set_title(with_spaces(title), loc=title_at)
         if place % columns == 0:
             ax.set_ylabel(y_label)
         if place + columns >= len(titles):  # nothing stands below
             ax.set_xlabel(x_label)
             ax.tick_params(labelbottom=True)
     return fig, panels
+
+
+def write_level(axes: Collection[Axes]) -> None:
+    """Write the names of the vertical axes above them, from left to right as all other words.
+
+    Parameters
+    ----------
+    axes : collection of Axes
+        Panels of one figure; their titles make room.
+    """
+    if not any(ax.get_ylabel() for ax in axes):
+        return
+    for ax in axes:
+        if title := ax.get_title(loc="left"):
+            ax.set_title(title, loc="left", pad=21)
+        up = ScaledTranslation(0, 6 / 72, ax.figure.dpi_scale_trans)
+        ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + up)
+        ax.yaxis.label.set(rotation=0, ha="left", va="bottom")
 
 
 def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> None:
@@ -126,5 +151,72 @@ def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> N
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) > 1:
-        loc: Any = "outside lower center" if below else "outside upper center"
+        loc: Any = "outside lower left" if below else "outside upper left"
         fig.legend(handles, names, loc=loc, ncols=columns)
+
+
+def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
+    """Write the name of each line to the right of where it ends, in its colour.
+
+    The figure has to be drawn once more afterwards, and then :func:`move_apart` called.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to write.
+    ends : sequence of (name, x, y, colour)
+        The last point of each line, in the units of the axes.
+    """
+    for name, x, y, colour in ends:
+        ax.annotate(
+            with_spaces(name),
+            (x, y),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center_baseline",
+            color=INKS.get(colour, colour),
+            size=10,
+            annotation_clip=False,
+            parse_math=False,
+            label=_END,
+        )
+
+
+def move_apart(fig: Figure) -> None:
+    """Move names that :func:`name_ends` wrote up and down until none covers another.
+
+    Parameters
+    ----------
+    fig : Figure
+        With everything drawn on it.
+    """
+    fig.draw_without_rendering()  # until then nothing has its place
+    for ax in fig.axes:
+        names = [
+            text for text in ax.texts if isinstance(text, Annotation) and text.get_label() == _END
+        ]
+        middles = [float(ax.transData.transform(text.xy)[1]) for text in names]
+        gap = 1.2 * 10 * fig.dpi / 72
+        frame = ax.get_window_extent()
+        places = _apart(middles, gap, frame.y0, frame.y1)
+        for text, middle, place in zip(names, middles, places, strict=True):
+            text.set_position((7, (place - middle) * 72 / fig.dpi))
+
+
+def _apart(middles: list[float], gap: float, low: float, high: float) -> list[float]:
+    """Return places at least a gap from one another, in the same order and each near its own."""
+    order = sorted(range(len(middles)), key=middles.__getitem__)
+    groups: list[tuple[float, int]] = []  # middle and number of names that stand together
+    for i in order:
+        middle, count = min(max(middles[i], low), high), 1
+        while groups and middle - groups[-1][0] < (count + groups[-1][1]) * gap / 2:
+            before, number = groups.pop()
+            middle = (before * number + middle * count) / (number + count)
+            count += number
+            reach = (count - 1) * gap / 2
+            middle = min(max(middle, low + reach), max(high - reach, low + reach))
+        groups.append((middle, count))
+    places = [
+        middle + (k - (count - 1) / 2) * gap for middle, count in groups for k in range(count)
+    ]
+    return [place for _, place in sorted(zip(order, places, strict=True))]

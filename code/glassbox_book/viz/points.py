@@ -13,14 +13,16 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
-from glassbox_book.viz.style import FIGURE_WIDTH, PAGE_WIDTH, SERIES, TEXT, check_series
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_series
 from glassbox_book.viz.tokens import visible_all
 
 #: Groups differ by colour and by marker; from the sixth on colours come again, with others.
 _COLOURS = [look["color"] for look in SERIES[:5]]
 _MARKERS = "os^DvPX<*>"
 _GAP = 4.0  # points between a dot and its label
+_TALL = 4.5  # inches: wider panels are flatter
 _SPACE = 1.5  # points on either side of a label, so that two do not read as one
 #: Where a label may stand, as seen from its dot: right, left, above, below, and between these.
 _STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
@@ -31,6 +33,7 @@ _DISTANCES = (1.0, 3.5, 6.5, 9.5)
 Point = tuple[float | int, float | int, str]
 
 
+@in_two_widths
 def scatter(
     points: Any,
     labels: Sequence[str] | None = None,
@@ -54,7 +57,7 @@ def scatter(
     x_label, y_label : str, optional
         What the axes are.
     wide : bool
-        As wide as a page, for many points. On a phone such a figure has to be moved about.
+        As wide as a page on a telephone too, for many points: it has to be moved about there.
 
     Returns
     -------
@@ -73,13 +76,14 @@ def scatter(
     return scatters({"": panel}, x_label=x_label, y_label=y_label, wide=wide)
 
 
+@in_two_widths
 def scatters(
     panels: Mapping[str, tuple[Any, Sequence[str] | None, Sequence[str] | None]],
     *,
     x_label: str = "",
     y_label: str = "",
     wide: bool = False,
-    columns: int = 1,
+    columns: int = 2,
     shared: bool = False,
 ) -> Figure:
     """Draw several panels of points, each with a legend of its own unless all have one.
@@ -91,7 +95,7 @@ def scatters(
     x_label, y_label, wide
         As for :func:`scatter`.
     columns : int
-        How many panels stand side by side.
+        How many panels stand side by side; on a telephone they stand one beneath another.
     shared : bool
         Whether all panels have one scale, so that they can be compared.
 
@@ -107,13 +111,15 @@ def scatters(
     TypeError
         As in :func:`scatter`.
     """
-    columns = side_by_side(panels, columns, "{title: (points, labels, groups)}")
+    columns = side_by_side(
+        panels, 1 if is_narrow() and not wide else columns, "{title: (points, labels, groups)}"
+    )
     drawn = {title: _panel(title, *panel) for title, panel in panels.items()}
-    width = (PAGE_WIDTH if wide else FIGURE_WIDTH) / columns
+    side = (PAGE_WIDTH if wide else width()) / columns
     fig, axes = grid(
         list(drawn),
         columns,
-        (width, width * (0.8 if wide else 0.85)),
+        (side, side * (0.75 if side > _TALL else 0.9)),
         x_label=x_label,
         y_label=y_label,
         sharex=shared,
@@ -128,10 +134,11 @@ def scatters(
             place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
             ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
     if not own_legends:
-        legend(fig, axes[0], 6 if wide else 3)
+        legend(fig, axes[0], 3 if is_narrow() else 6)
+    write_level(axes)
     fig.draw_without_rendering()  # until then nothing has its place
     for ax, panel in zip(axes, drawn.values(), strict=True):
-        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9 if wide else 10)
+        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9.5)
     return fig
 
 
@@ -175,6 +182,7 @@ def _draw(ax: Axes, panel: _Panel) -> None:
     ax.grid()
 
 
+@in_two_widths
 def trade_off(
     series: Mapping[str, Sequence[Point]],
     *,
@@ -209,7 +217,7 @@ def trade_off(
     Chapter 10.
     """
     check_series(series)
-    fig, (ax,) = grid([""], 1, (FIGURE_WIDTH, 4.0), x_label=x_label, y_label=y_label)
+    fig, (ax,) = grid([""], 1, (width(), 3.9), x_label=x_label, y_label=y_label)
     for (name, points), look in zip(series.items(), SERIES, strict=False):
         if not points:
             raise ValueError(f"{name!r} has no points; give it (x, y, label) for each setting")
@@ -219,12 +227,13 @@ def trade_off(
         ax.plot([at_x], [at_y], marker="*", markersize=11, color=TEXT, linestyle="")
     ax.margins(0.1)
     ax.grid()
-    legend(fig, ax)
+    legend(fig, ax, 3 if is_narrow() else 6)
+    write_level([ax])
     fig.draw_without_rendering()  # until then nothing has its place
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label in settings]
     # Beside its dot a label would stand on the line.
-    _label(ax, numbers([place for *place, _ in settings]), labels, _SLANTED + _STRAIGHT, 9)
+    _label(ax, numbers([place for *place, _ in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
     return fig
 
 
@@ -233,7 +242,7 @@ def _label(
     points: np.ndarray,
     labels: Sequence[str],
     sides: Sequence[tuple[int, int]],
-    size: int,
+    size: float,
 ) -> None:
     """Write each label on the side of its dot where it covers least of what is there already."""
     pixels = ax.figure.dpi / 72
@@ -266,7 +275,7 @@ def _label(
 
 
 def _write(
-    ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float, size: int
+    ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float, size: float
 ) -> Text:
     right, up = side
     gap = _GAP * far * (0.75 if right and up else 1.0)

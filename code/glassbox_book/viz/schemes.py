@@ -10,10 +10,12 @@ from matplotlib.figure import Figure
 
 from glassbox_book.viz.lines import draw_lines
 from glassbox_book.viz.matrices import color_range, draw_matrix, explain, read_matrix
-from glassbox_book.viz.panels import legend, numbers
-from glassbox_book.viz.style import FIGURE_WIDTH, TEXT, check_series
+from glassbox_book.viz.panels import move_apart, numbers, write_level
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import TEXT, check_series
 
 
+@in_two_widths
 def position_scheme(
     matrix: Any,
     scores: Mapping[str, Any],
@@ -24,7 +26,7 @@ def position_scheme(
     value_label: str,
     score_label: str = "score",
 ) -> Figure:
-    """Draw what a scheme puts in as a matrix, and below it scores over the distance.
+    """Draw what a scheme puts in as a matrix, and beside it scores over the distance.
 
     All schemes are drawn by this function, so that their pictures can be laid side by side.
 
@@ -58,15 +60,17 @@ def position_scheme(
         if len(values) != len(distances):
             raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
     found = read_matrix("matrix", matrix)
-    ratios = {"height_ratios": (3, 2)}
-    fig, (above, below) = plt.subplots(2, 1, figsize=(FIGURE_WIDTH, 5.6), gridspec_kw=ratios)
-    draw_matrix(above, found, *color_range([found], None, None))
-    above.set(xlabel=column_label, ylabel=row_label, title="what it puts in")
-    explain(fig, [above], value_label=value_label)
-    draw_lines(below, numbers(distances), lines)
-    below.axvline(0, color=TEXT, linewidth=0.8)
-    below.set(xlabel="distance, key minus query", ylabel=score_label)
-    below.set_title("what scores make of it")
-    below.grid(visible=True)
-    legend(fig, below, 2, below=True)
+    shape = (2, 1) if is_narrow() else (1, 2)
+    height = 5.6 if is_narrow() else 3.3
+    fig, (matrix_ax, ax) = plt.subplots(*shape, figsize=(width(), height))
+    draw_matrix(matrix_ax, found, *color_range([found], None, None))
+    matrix_ax.set(xlabel=column_label, ylabel=row_label)
+    matrix_ax.set_title("what it puts in", loc="left")
+    explain(fig, [matrix_ax], value_label=value_label)
+    draw_lines(ax, numbers(distances), lines)
+    ax.axvline(0, color=TEXT, linewidth=0.8)
+    ax.set(xlabel="distance, key minus query", ylabel=score_label)
+    ax.set_title("what scores make of it", loc="left")
+    write_level([ax])
+    move_apart(fig)
     return fig

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 import matplotlib.style
 from cycler import cycler
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontEntry, fontManager
 
-#: The same thing has the same colour on every page (after Okabe and Ito, colour-blind safe).
-QUERY = "#0072B2"
-KEY = "#D55E00"
-VALUE = "#009E73"
-HIGHLIGHT = "#CC79A7"
-AMBER = "#E69F00"
+#: What self-attention projects, and nothing else (after Okabe and Ito, colour-blind safe).
+QUERY = "#0072b2"
+KEY = "#d55e00"
+VALUE = "#009e73"
+
+#: Lines, bars and points that are none of these. The site turns exactly these colours, and those
+#: above, into its own of the same name, which follow light and dark.
+TEAL, PLUM, OCHRE, SLATE, ROSE = "#0f7076", "#8a4a86", "#a8720a", "#546571", "#b8456c"
+
+#: Ochre letters are darker than ochre lines, as they have to be on white.
+INKS = {OCHRE: "#7d5600"}
 
 #: All text, ticks and axes. The site turns exactly this colour into that of the text around the
 #: figure, so that it follows light and dark; nothing else may be drawn with it.
 TEXT = "#333333"
+
+#: What a page is made of, for lines inside of areas; the site's own follows light and dark.
+PAPER = "#fdfdfb"
 
 #: Text on coloured cells, which stay as they are in light and dark.
 ON_LIGHT = "#111111"
@@ -34,11 +46,11 @@ WEIGHTS_COLORMAP = LinearSegmentedColormap.from_list(
 SERIES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "linestyle": dashes, "marker": marker, "markersize": 5}
     for color, dashes, marker in (
-        (QUERY, "-", "o"),
-        (KEY, (0, (5, 2)), "s"),
-        (VALUE, (0, (1.5, 1.5)), "^"),
-        (HIGHLIGHT, (0, (5, 1.5, 1, 1.5)), "D"),
-        (AMBER, (0, (8, 2)), "v"),
+        (TEAL, "-", "o"),
+        (PLUM, (0, (5, 2)), "s"),
+        (OCHRE, (0, (1.5, 1.5)), "^"),
+        (SLATE, (0, (5, 1.5, 1, 1.5)), "D"),
+        (ROSE, (0, (8, 2)), "v"),
         (TEXT, (0, (3, 3)), "X"),
     )
 )
@@ -46,23 +58,29 @@ SERIES: tuple[dict[str, Any], ...] = tuple(
 #: Width in inches at which text of the base size is legible on a screen of 360 pixels.
 FIGURE_WIDTH = 4.2
 
-#: Width in inches of the column of the site on a large screen.
-PAGE_WIDTH = 7.0
+#: Width in inches of the column of the site, on a large screen and on a telephone.
+PAGE_WIDTH, PHONE_WIDTH = 7.0, 358 / 96
+
+#: The fonts of a figure outside the site, which has its own.
+FONTS = "Book Sans, Source Sans Pro, Source Sans 3, Segoe UI, Arial, sans-serif"
 
 _SETTINGS: dict[str, Any] = {
     "figure.figsize": (FIGURE_WIDTH, 3.0),
     "figure.facecolor": "none",
     "figure.constrained_layout.use": True,
-    "figure.constrained_layout.h_pad": 0.08,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.02,
     "savefig.facecolor": "none",
     "savefig.edgecolor": "none",
     "axes.facecolor": "none",
     "legend.facecolor": "none",
     "legend.frameon": False,
+    "legend.borderpad": 0.0,
     "font.family": "sans-serif",
-    "font.size": 11,
+    "font.size": 10.5,
     "axes.titlesize": 11,
-    "axes.labelsize": 11,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 10.5,
     "xtick.labelsize": 10,
     "ytick.labelsize": 10,
     "legend.fontsize": 10,
@@ -70,15 +88,25 @@ _SETTINGS: dict[str, Any] = {
     "axes.labelcolor": TEXT,
     "axes.titlecolor": TEXT,
     "axes.edgecolor": TEXT,
+    "axes.linewidth": 0.7,
     "xtick.color": TEXT,
     "ytick.color": TEXT,
+    "xtick.major.size": 3,
+    "ytick.major.size": 0,
+    "xtick.major.width": 0.7,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
     "grid.color": TEXT,
-    "grid.alpha": 0.2,
+    "grid.linewidth": 0.6,
+    "grid.alpha": 0.18,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.spines.left": False,
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=[QUERY, KEY, VALUE, HIGHLIGHT, AMBER]),
+    "axes.prop_cycle": cycler(color=[TEAL, PLUM, OCHRE, SLATE, ROSE]),
     "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+    "hatch.linewidth": 1.0,
     "svg.fonttype": "none",  # text stays text: it can be found, read aloud and recoloured
     "svg.hashsalt": "glassbox",  # the same figure gets the same element ids
 }
@@ -93,6 +121,7 @@ def use_book_style() -> None:
     Call it once, in the first cell.
     """
     matplotlib.style.use(_SETTINGS)
+    _measure_with_the_site_s_font()
     # A token may have characters that the font for measuring lacks; the reader's browser draws it.
     warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
     try:
@@ -100,8 +129,27 @@ def use_book_style() -> None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
     except ImportError:  # a plain Python session: figures are saved, not displayed
         return
-    if get_ipython() is not None:
-        set_matplotlib_formats("svg", metadata=SVG_METADATA)
+    shell: Any = get_ipython()
+    if shell is not None:
+        from glassbox_book.viz.paper import svg
+
+        set_matplotlib_formats("svg")
+        shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)
+
+
+def _measure_with_the_site_s_font() -> None:
+    """Lay text out for the letters that a page draws it with, where their package is installed."""
+    if find_spec("font_source_sans_pro") is None:
+        return
+    for weight, name in ((400, "Regular"), (700, "Semibold")):
+        file = files("font_source_sans_pro").joinpath(f"files/SourceSansPro-{name}.ttf")
+        entry = FontEntry(
+            fname=str(file), name="Book Sans", weight=weight, stretch="normal", size="scalable"
+        )
+        if entry not in fontManager.ttflist:
+            fontManager.ttflist.append(entry)
+    # What they lack, such as the sign for a space, is measured in matplotlib's own.
+    matplotlib.rcParams["font.family"] = ["Book Sans", "DejaVu Sans"]
 
 
 def check_series(series: Collection[str]) -> None:

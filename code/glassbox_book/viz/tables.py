@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from glassbox_book.viz.tokens import with_spaces
+
 
 class Table:
     """A table; a cell displays it, and `print` writes it with spaces.
@@ -23,7 +25,7 @@ class Table:
     """
 
     def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        self.header = [str(name) for name in header]
+        self.header = [_text(str(name)) for name in header]
         entries = [list(row) for row in rows]
         for row in entries:
             if len(row) != len(self.header):
@@ -60,7 +62,9 @@ def _is_number(entry: Any) -> bool:
 
 
 def _text(entry: Any) -> str:
-    return f"{entry:,}" if isinstance(entry, int) and not isinstance(entry, bool) else str(entry)
+    if isinstance(entry, int) and not isinstance(entry, bool):
+        return f"{entry:,}"
+    return with_spaces(str(entry))
 
 
 def _escaped(entry: str) -> str:

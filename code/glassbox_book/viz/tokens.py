@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
 #: Format characters that have to stay: they join emoji and Persian or Indic letters.
 _JOINERS = "\u200c\u200d"
+_SPACE = re.compile(r"(?<!\S)Ġ+")  # in a name such as "after Ġlove", too
 
 
-def visible(token: str) -> str:
+def visible(token: str, *, raw: bool = False) -> str:
     r"""Return ``token`` with every invisible or order-changing character made visible.
 
-    Nothing is prettified: ``Ġthe`` and ``##ing`` stay as the tokenizer wrote them, because what
-    the reader prints and what the reader sees drawn should be the same string.
-
+    - the space before a word, which byte-level tokenizers write as ``Ġ``, is ``␣``;
     - control characters become their Unicode pictures (``\x00`` is shown as ``␀``);
     - lone surrogates and code points that are no characters become ``�``;
     - characters that only direct the text (right-to-left marks and overrides, zero-width spaces)
@@ -25,17 +25,37 @@ def visible(token: str) -> str:
     ----------
     token : str
         One token, whatever it contains.
+    raw : bool
+        Leave ``Ġ`` as it is: where bytes are explained, or the text is no token.
 
     Returns
     -------
     str
         Text that is never empty. Escaping for HTML is left to whoever writes HTML.
     """
+    if not raw:
+        token = with_spaces(token)
     shown = "".join(_visible_character(character) for character in token)
     stripped = shown.strip(" ")
     start = len(shown) - len(shown.lstrip(" "))
     end = len(shown) - len(stripped) - start
     return "␣" * start + stripped + "␣" * end or "⟨empty⟩"
+
+
+def with_spaces(text: str) -> str:
+    """Return text with the spaces before words as they are drawn, ``␣``, and not ``Ġ``.
+
+    Parameters
+    ----------
+    text : str
+        Tokens, or words about them.
+
+    Returns
+    -------
+    str
+        Of the same length.
+    """
+    return _SPACE.sub(lambda found: "␣" * len(found[0]), text)
 
 
 def visible_all(tokens: Iterable[str]) -> list[str]:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.patches import FancyBboxPatch, Patch, PathPatch
+from matplotlib.path import Path
 
-from glassbox_book.viz.style import KEY, PAGE_WIDTH, QUERY, TEXT, VALUE
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import PLUM, SLATE, TEAL, TEXT
 from glassbox_book.viz.tokens import visible
 
-_ROW = 0.44  # inches for a leaf
-#: What became of a node.
+_MARGIN, _WIDEST = 0.42, 1.45  # inches: room for the numbers of the steps; a box
+#: Rows and boxes in inches, and where token and score stand in a box: beside one another, or, on a
+#: telephone, one above the other.
+_BESIDE = {"row": 0.44, "height": 0.26, "token": (0.13, 0.0), "score": (0.21, 0.0)}
+_ABOVE = {"row": 0.58, "height": 0.38, "token": (0.0, 0.085), "score": (0.0, -0.085)}
+#: What became of a node: its box, and the line that leads to it.
 _LOOKS: dict[str, dict[str, Any]] = {
-    "kept": {"color": QUERY, "marker": "o", "linestyle": "-"},
-    "pruned": {"color": KEY, "marker": "x", "linestyle": ":"},
-    "ended": {"color": VALUE, "marker": "s", "linestyle": "-"},
+    "kept": {"edgecolor": TEAL, "facecolor": (TEAL, 0.12), "linewidth": 1.6},
+    "pruned": {"edgecolor": SLATE, "facecolor": "none", "linewidth": 0.9, "linestyle": (0, (3, 2))},
+    "ended": {"edgecolor": PLUM, "facecolor": (PLUM, 0.12), "linewidth": 2.4},
 }
 
 
@@ -43,11 +49,12 @@ class Node(NamedTuple):
     state: str = "kept"
 
 
+@in_two_widths
 def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figure:
-    """Draw a search from left to right, a column for each step.
+    """Draw a search from top to bottom, a row for each step.
 
-    A beginning that is followed is a filled dot, one that is given up a cross on a dotted line,
-    one that has ended a square.
+    The token of a beginning that is followed stands in a filled box, one that is given up in a
+    dashed box, one that has ended in a heavy one.
 
     Parameters
     ----------
@@ -72,50 +79,56 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
     Chapter 10.
     """
     _check(nodes)
-    children: dict[int, list[int]] = {place: [] for place in range(len(nodes))}
-    depths = [0] * len(nodes)
-    for place, node in enumerate(nodes):
+    places = _places(nodes)
+    steps = 1 + max(step for step, _ in places)
+    across = max(1.0, *(2 * abs(slot) + 1 for _, slot in places))
+    layout: Any = _ABOVE if is_narrow() else _BESIDE
+    slot = (width() - _MARGIN) / across
+    height = layout["row"] * steps
+    fig, ax = plt.subplots(figsize=(width(), height + 0.35))
+    middle = _MARGIN + (width() - _MARGIN) / 2
+    points = [(middle + slot * x, -layout["row"] * step) for step, x in places]
+    box = min(0.94 * slot, _WIDEST), layout["height"]
+    for node, point in zip(nodes, points, strict=True):
         if node.parent is not None:
-            children[node.parent].append(place)
-            depths[place] = depths[node.parent] + 1
-    heights = _heights(children)
-    rows = max(heights) + 1
-    fig, ax = plt.subplots(figsize=(PAGE_WIDTH, _ROW * rows + 0.7))
-    for place, node in enumerate(nodes):
-        look: dict[str, Any] = {"markersize": 6, "markeredgewidth": 1.6, **_LOOKS[node.state]}
-        x, y = depths[place], heights[place]
-        if node.parent is None:
-            ax.plot([x], [y], **look)
-        else:  # a line with a bend, and a mark at its end alone
-            way = [depths[node.parent], x - 0.72, x], [heights[node.parent], y, y]
-            ax.plot(*way, linewidth=1.2, markevery=[2], **look)
-        weight = "normal" if node.state == "pruned" else "bold"
+            _join(ax, points[node.parent], point, box[1], _LOOKS[node.state])
+        corner = point[0] - box[0] / 2, point[1] - box[1] / 2
+        shape = "round,pad=0,rounding_size=0.05"
+        ax.add_patch(FancyBboxPatch(corner, *box, boxstyle=shape, **_LOOKS[node.state]))
         score = score_format.format(node.score).replace("-", "\N{MINUS SIGN}")
-        for text, up in ((visible(node.token), 5), (score, -5)):
-            ax.annotate(
-                text,
-                (x, y),
-                xytext=(4, up),
-                textcoords="offset points",
-                ha="right" if x else "left",
-                va="bottom" if up > 0 else "top",
-                fontsize=9,
-                color=TEXT,
-                weight=weight if up > 0 else "normal",
-                parse_math=False,
-            )
-    ax.set_xlim(-0.15, max(depths) + 0.1)
-    ax.set_ylim(rows - 0.3, -0.7)
-    ax.set_xticks(range(max(depths) + 1), ["start", *map(str, range(1, max(depths) + 1))])
-    ax.set_xlabel("step")
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
+        weight = "normal" if node.state == "pruned" else "bold"
+        at_token, at_score = layout["token"], layout["score"]
+        sides = ("right", "left") if at_score[0] else ("center", "center")
+        _write(ax, visible(node.token), point, at_token, ha=sides[0], weight=weight)
+        _write(ax, score, point, at_score, ha=sides[1])
+    for step in range(1, steps):
+        ax.text(0, -layout["row"] * step, str(step), va="center_baseline", size=10)
+    ax.text(0, 0, "step", va="center_baseline", size=10)
+    ax.set(xlim=(0, width()), ylim=(-height + layout["row"] / 2, layout["row"] / 2))
+    ax.axis("off")
     states = {node.state for node in nodes}
-    handles = [
-        Line2D([], [], label=state, **look) for state, look in _LOOKS.items() if state in states
-    ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    handles = [Patch(label=state, **look) for state, look in _LOOKS.items() if state in states]
+    fig.legend(handles=handles, loc="outside upper left", ncols=len(handles))
     return fig
+
+
+def _join(
+    ax: Axes, above: tuple[float, float], below: tuple[float, float], box: float, look: Any
+) -> None:
+    """Draw a line from the lower edge of one box to the upper edge of another."""
+    (x0, y0), (x1, y1) = (above[0], above[1] - box / 2), (below[0], below[1] + box / 2)
+    half = (y0 + y1) / 2
+    bends = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+    path = Path([(x0, y0), (x0, half), (x1, half), (x1, y1)], bends)
+    ax.add_patch(PathPatch(path, **{**look, "facecolor": "none", "linewidth": 1.2}))
+
+
+def _write(
+    ax: Axes, words: str, box: tuple[float, float], shift: tuple[float, float], **look: Any
+) -> None:
+    """Write at a place as seen from the middle of a box."""
+    place = box[0] + shift[0], box[1] + shift[1]
+    ax.text(*place, words, va="center_baseline", size=10, color=TEXT, parse_math=False, **look)
 
 
 def _check(nodes: Sequence[Node]) -> None:
@@ -130,15 +143,12 @@ def _check(nodes: Sequence[Node]) -> None:
             raise ValueError(f"node {place} is {node.state!r}; it can be {', '.join(_LOOKS)}")
 
 
-def _heights(children: dict[int, list[int]]) -> list[int]:
-    """Give each leaf a row of its own, and each parent the height of its first child."""
-    heights = [0] * len(children)
-    rows = count()
-
-    def place(node: int) -> int:
-        below = [place(child) for child in children[node]]
-        heights[node] = below[0] if below else next(rows)
-        return heights[node]
-
-    place(0)
-    return heights
+def _places(nodes: Sequence[Node]) -> list[tuple[int, float]]:
+    """Give each node its step and its slot, from the middle, in the order of the parents."""
+    places = [(0, 0.0)] * len(nodes)
+    row = [0]
+    for step in range(len(nodes)):
+        for i, node in enumerate(row):
+            places[node] = step, i - (len(row) - 1) / 2
+        row = [child for parent in row for child, node in enumerate(nodes) if node.parent == parent]
+    return places

@@ -14,24 +14,27 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side
-from glassbox_book.viz.style import AMBER, FIGURE_WIDTH, HIGHLIGHT, TEXT
+from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.style import SERIES, TEXT
 
 #: None of them is that of a query, a key or a value.
-_COLOURS = (HIGHLIGHT, AMBER, "#56B4E9", "#8C6BB1", "#9A8F5A")
+_COLOURS = [look["color"] for look in SERIES[:5]]
 _MARGIN = 0.2  # of the larger side, around everything drawn: room for names
 _NEAR = 0.13  # of the width of a panel: closer tips would have names on top of each other
+_ALONE = 3.6  # inches: the width of a single panel
 _NEARLY_LEVEL = 0.15  # of an arrow's length: closer to an axis a name would lie on it
 _AROUND = [(7, 0), (7, -9), (0, -9), (0, 9), (7, 9), (-7, 9), (-7, 0), (-7, -9)]  # in points
 
 Vectors = Mapping[str, Any]
 
 
+@in_two_widths
 def vectors(
     panels: Mapping[str, Vectors],
     *,
     before: Mapping[str, Vectors] | None = None,
     hull: bool = False,
-    columns: int = 2,
+    columns: int = 4,
 ) -> Figure:
     """Draw named vectors as arrows from the origin, in panels on one scale.
 
@@ -48,7 +51,7 @@ def vectors(
         Shade what lies between the ends of the vectors before, or of all vectors where there are
         none: where their weighted averages are.
     columns : int
-        How many panels stand side by side.
+        How many panels stand side by side; two at most on a telephone.
 
     Returns
     -------
@@ -82,7 +85,8 @@ def vectors(
     return fig
 
 
-def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: int = 2) -> Figure:
+@in_two_widths
+def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: int = 4) -> Figure:
     """Draw vectors tip to tail, and from the origin to the last tip their sum.
 
     Parameters
@@ -92,7 +96,7 @@ def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: i
     total : str
         What the sum is called.
     columns : int
-        How many panels stand side by side.
+        How many panels stand side by side; two at most on a telephone.
 
     Returns
     -------
@@ -145,12 +149,14 @@ def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
 
 def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Figure, list[Axes]]:
     """Return a figure with one square panel for each title, all with the same limits."""
-    columns = side_by_side(titles, columns, "{title: {name: (x, y)}}")
+    columns = side_by_side(
+        titles, min(columns, 2) if is_narrow() else columns, "{title: {name: (x, y)}}"
+    )
     points = np.array([np.zeros(2), *ends])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = _MARGIN * max(float((high - low).max()), 1e-9)
     (left, bottom), (right, top) = low - margin, high + margin * np.array([1.6, 1.0])
-    side = FIGURE_WIDTH * (1 / columns if columns > 1 else 0.75)
+    side = width() / columns if columns > 1 else min(width(), _ALONE)
     height = side * min((top - bottom) / (right - left), 1.5) + 0.35
     fig, axes = grid(titles, columns, (side, height), sharex=True, sharey=True)
     for ax in axes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from glassbox_book.viz.tokens import visible
+from glassbox_book.viz.tokens import visible, with_spaces
 from glassbox_book.widgets.checks import check_between, check_whole
 from glassbox_book.widgets.parts import fixed, slider
 from glassbox_book.widgets.widget import Widget
@@ -159,7 +159,7 @@ def _frame(given: Any, place: int) -> Frame:
                 f"frames[{place}] is {given!r}; pass a Frame, or a pair of a caption and rows"
             )
         given = Frame(given[0], given[1])
-    return Frame(given.caption, [_row(row, place) for row in given.rows])
+    return Frame(with_spaces(given.caption), [_row(row, place) for row in given.rows])
 
 
 def _row(given: Any, place: int) -> Row:
