@@ -2,12 +2,13 @@
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
-(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
-of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
-their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
-use (`slim`), and nothing worked out twice (`remembered`).
+(`folding`), code in three levels (`levels`), minutes of sections and what goes deeper (`sections`),
+definitions where a term is used (`definitions`), the bibliography (`citations`), versions out of
+`requirements.txt` (`versions`), the time a chapter takes (`times`), the reference of the package
+(`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what their names
+mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the widgets
+(`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages use
+(`slim`), and nothing worked out twice (`remembered`).
 """
 
 from pathlib import Path
@@ -25,12 +26,14 @@ from glassbox_site import (
     folding,
     fonts,
     highlighting,
+    levels,
     listings,
     mathematics,
     notebooks,
     numbers,
     objects,
     remembered,
+    sections,
     signatures,
     slim,
     times,
@@ -40,11 +43,16 @@ from glassbox_site import (
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, definitions, citations),
+    *(numbers, mathematics, drawings, listings, folding, levels, sections, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
     *(notebooks, slim, remembered),
 )
-STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
+STYLES = (
+    *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "api"),
+    *("front", "print"),
+)
+#: Classic scripts: a browser loads no module for a page that is read from a folder.
+SCRIPTS = ("memory", "code", "preview", "header", "path")
 
 
 def use_our_files(app: Sphinx, config: Config) -> None:
@@ -67,7 +75,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_view_scripts)
     for style in STYLES:
         app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
-    app.add_js_file("book.js", loading_method="defer")
+    for script in SCRIPTS:
+        app.add_js_file(f"book/{script}.js", loading_method="defer")
     for part in PARTS:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
