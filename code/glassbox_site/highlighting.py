@@ -1,7 +1,7 @@
 """Code is marked up only where it is coloured: most of it is names, which have the text's colour.
 
 A page of listings is a third as heavy for it, and a browser has a fifth of the elements to lay out.
-A line that is wider than the column is marked too: it goes on below itself, indented (see code.css).
+A line that is wider than the column is marked: it goes on below itself, indented (see code.css).
 """
 
 import re

@@ -38,7 +38,11 @@ def count(section: nodes.section) -> int:
         return exercises * MINUTES_AN_EXERCISE
     cells = [node for node in section.findall(nodes.container) if _is(node, "cell_code")]
     inside = {id(text) for cell in cells for text in cell.findall(nodes.Text)}
-    words = sum(len(text.split()) for text in section.findall(nodes.Text) if id(text) not in inside)
+    words = sum(
+        len(text.split())
+        for text in section.findall(nodes.Text)
+        if id(text) not in inside and not isinstance(text.parent, nodes.raw)  # no drawings
+    )
     return max(1, round(minutes(words, len(cells))))
 
 

@@ -1,5 +1,6 @@
 // What is folded and what scrolls: the switch that opens all code, links that open what they lead
 // to, and the keyboard's way into what is wider than the column.
+"use strict";
 {
   const folds = document.querySelectorAll("details.gb-code");
   const buttons = document.querySelectorAll(".gb-switch button");

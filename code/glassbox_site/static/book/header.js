@@ -1,4 +1,5 @@
 // The header: buttons that say what they do, and contents that stay hidden.
+"use strict";
 {
   // The theme's tooltips stay where a finger or Esc leaves them; the browser's own do not.
   for (const button of document.querySelectorAll('[data-bs-toggle="tooltip"]')) button.removeAttribute("data-bs-toggle");

@@ -1,5 +1,6 @@
 // Where the reader is, and has been: the bar at the top, the entry of this page's contents, marks
 // in the book's contents, and the way back to where the reader left off.
+"use strict";
 {
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href).href;
   const pageOf = (address) => address.split("#")[0].slice(root.length);

@@ -1,6 +1,7 @@
 // What a link refers to, shown where it is used: a term's definition, a citation, an equation, a
 // figure, a listing, a section. A mouse and the keyboard get a card beside the link, a finger gets a
 // sheet at the lower edge, with the way there: a tap never leaves the chapter unasked.
+"use strict";
 {
   const LINK = ":is(.bd-main .bd-article, .gb-sheet) a.reference.internal[href*='#']";
   const WHOLE = "figure, table, .literal-block-wrapper, .gb-equation, .citation, .admonition, .gb-fold, .gb-definition";
