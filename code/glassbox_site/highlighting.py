@@ -26,7 +26,7 @@ class Formatter(HtmlFormatter):
 
     def wrap(self, source: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         """Mark the lines that are too long."""
-        return super().wrap(map(_marked, source))  # type: ignore[no-any-return]
+        return super().wrap(map(_marked, source))
 
     def _get_css_classes(self, kind: Any) -> str:
         plain = any(kind in plain for plain in PLAIN) or kind is Token
