@@ -29,6 +29,7 @@ from glassbox_site import (
     front,
     head,
     highlighting,
+    levels,
     listings,
     mathematics,
     miniature,
@@ -37,6 +38,7 @@ from glassbox_site import (
     objects,
     pieces,
     remembered,
+    sections,
     signatures,
     slim,
     times,
@@ -46,11 +48,16 @@ from glassbox_site import (
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, definitions, citations),
+    *(numbers, mathematics, drawings, listings, folding, levels, sections, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
     *(front, miniature, pieces, notebooks, head, slim, remembered),
 )
-STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
+STYLES = (
+    *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "api"),
+    *("front", "print"),
+)
+#: Classic scripts: a browser loads no module for a page that is read from a folder.
+SCRIPTS = ("memory", "code", "preview", "header", "path")
 
 
 def use_our_files(app: Sphinx, config: Config) -> None:
@@ -73,7 +80,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_view_scripts)
     for style in STYLES:
         app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
-    app.add_js_file("book.js", loading_method="defer")
+    for script in SCRIPTS:
+        app.add_js_file(f"book/{script}.js", loading_method="defer")
     for part in PARTS:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

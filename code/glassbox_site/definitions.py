@@ -1,7 +1,7 @@
 """A glossary term says what it means where it is used.
 
 Every page carries, hidden at its end, the definitions of the terms it links to; the link is
-described by its definition (`aria-describedby`), and `book.js` shows it on hover and focus.
+described by its definition (`aria-describedby`), and `preview.js` shows it on hover, focus and tap.
 """
 
 from functools import cache

@@ -66,6 +66,8 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
             return f"![{options.get('alt', '')}]({figure(argument)})\n\n**{number}.** {body}"
         if name == "epigraph":
             return _quoted(f"*{body}*")
+        if name == "deeper":
+            return f"*Going deeper.* {body}"
         if name in BOXES:
             return _quoted(f"**{'See also' if name == 'seealso' else name.capitalize()}.** {body}")
         if name == "hint":

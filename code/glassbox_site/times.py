@@ -23,6 +23,11 @@ def chapters(source: Path) -> list[Path]:
     return [source / f"{name}.ipynb" for name in names if chapter_number(name)]
 
 
+def minutes(words: int, cells: int) -> float:
+    """Return how long so many words and cells take to read."""
+    return words / WORDS_A_MINUTE + cells * MINUTES_A_CELL
+
+
 @cache
 def count(notebook: Path) -> tuple[str, int, int]:
     """Title of a chapter, minutes to read it, number of its exercises."""
@@ -30,9 +35,9 @@ def count(notebook: Path) -> tuple[str, int, int]:
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     code = sum(cell["cell_type"] == "code" for cell in cells)
     title = re.search(r"^# (.+)$", text, re.MULTILINE)
-    minutes = len(text.split()) / WORDS_A_MINUTE + code * MINUTES_A_CELL
+    reading = round(minutes(len(text.split()), code) / 5) * 5
     exercises = len(re.findall(r"\{exercise(?:-start)?\}", text))
-    return title[1] if title else notebook.stem, round(minutes / 5) * 5, exercises
+    return title[1] if title else notebook.stem, reading, exercises
 
 
 def question(notebook: Path) -> str:
@@ -46,10 +51,10 @@ def table(source: Path) -> str:
     """A table of the chapters and their times, in Markdown."""
     rows = ["| Chapter | To read | Exercises |", "|:--|:--|:--|"]
     for notebook in chapters(source):
-        title, minutes, exercises = count(notebook)
+        title, reading, exercises = count(notebook)
         rows.append(
             f"| [{chapter_number(notebook.stem)} {title}](/chapters/{notebook.name}) "
-            f"| {minutes} minutes | {exercises}, {exercises * MINUTES_AN_EXERCISE} minutes |"
+            f"| {reading} minutes | {exercises}, {exercises * MINUTES_AN_EXERCISE} minutes |"
         )
     return "\n".join(rows)
 

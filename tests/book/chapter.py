@@ -85,6 +85,7 @@ class Chapter:
 
 #: Directives whose body is prose.
 WORDED = {
+    "deeper",
     "epigraph",
     "figure",
     "note",

@@ -8,12 +8,17 @@ from statistics import median
 
 import nbformat
 
+from glassbox_site import levels
 from tests.book.chapter import Chapter, texts
 from tools.notebooks import normalise
 
 LONGEST, MEDIAN = 20, 6
 MEGABYTE = 1_000_000
 SHORTEST_ALT = 20
+FEWEST_OPEN, MOST_OPEN = 0.25, 0.5
+A_FEW_CELLS = 20
+#: What tags say besides what a cell is (`glassbox_site.levels`).
+TAGS = {"nbval-ignore-output", "raises-exception"}
 
 #: A folder of somebody's machine, on Unix or Windows; an address in memory.
 PATHS = re.compile(
@@ -85,6 +90,33 @@ def cells_are_short(chapter: Chapter) -> Iterator[str]:
         yield f"the median cell has {median(lengths.values())} lines, more than {MEDIAN}"
 
 
+def tags_are_known(chapter: Chapter) -> Iterator[str]:
+    """A tag says what a cell is, once, or how it is run."""
+    for cell in chapter.code:
+        tags = cell.metadata.get("tags", [])
+        for tag in set(tags) - levels.KINDS - TAGS:
+            known = sorted(levels.KINDS | TAGS)
+            yield f"cell {cell.id} has the tag {tag!r}, which is none of {known}"
+        if len(levels.KINDS.intersection(tags)) > 1:
+            yield f"cell {cell.id} is said to be more than one thing: {tags}"
+
+
+def the_ideas_stay_open(chapter: Chapter) -> Iterator[str]:
+    """Of the cells before the summary between a quarter and a half are not folded."""
+    kinds = []
+    for cell in chapter.notebook.cells:
+        if cell.cell_type == "code":
+            kinds.append(levels.kind(cell.source, cell.metadata))
+        elif re.search("^## Summary$", cell.source, re.MULTILINE):
+            break
+    share = kinds.count("idea") / max(1, len(kinds))
+    if len(kinds) > A_FEW_CELLS and not FEWEST_OPEN <= share <= MOST_OPEN:
+        yield (
+            f"{share:.0%} of the cells stay open, not {FEWEST_OPEN:.0%} to {MOST_OPEN:.0%}: tag "
+            "ideas with idea, others with what they are (glassbox_site/levels)"
+        )
+
+
 def one_output_each(chapter: Chapter) -> Iterator[str]:
     """A cell shows one thing."""
     for cell in chapter.code:
@@ -153,6 +185,8 @@ RULES = (
     shows_its_outputs,
     no_errors,
     cells_are_short,
+    tags_are_known,
+    the_ideas_stay_open,
     one_output_each,
     figures_are_described,
     no_traces_of_a_machine,

@@ -60,6 +60,15 @@ def code(source: str, *outputs: NotebookNode, **metadata: object) -> Callable[[N
     return change
 
 
+def early(source: str, times: int) -> Callable[[NotebookNode], None]:
+    """Add code cells that have not been run before the summary."""
+
+    def change(notebook: NotebookNode) -> None:
+        notebook.cells[1:1] = [v4.new_code_cell(source) for _ in range(times)]
+
+    return change
+
+
 def markdown(source: str) -> Callable[[NotebookNode], None]:
     """Add text before the last section, so that the sections stay in order."""
 
@@ -109,6 +118,10 @@ BROKEN = [
     (cells.no_errors, code("warn()", stream("careful", "stderr"))),
     (cells.cells_are_short, code("\n".join(["pass"] * 21))),
     (cells.cells_are_short, lambda notebook: [code("pass\n" * 8)(notebook) for _ in range(60)]),
+    (cells.tags_are_known, code("x = 1", tags=["hide-input"])),
+    (cells.tags_are_known, code("x = 1", tags=["idea", "data"])),
+    (cells.the_ideas_stay_open, early("y = f(x)", 60)),
+    (cells.the_ideas_stay_open, early("import torch", 60)),
     (cells.one_output_each, code("print(1), 2", stream("1"), html("2"))),
     (cells.figures_are_described, of_drawn("image", "alt")),
     (cells.figures_are_described, of_drawn("figure", "name")),

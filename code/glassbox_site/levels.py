@@ -1,0 +1,144 @@
+"""Code in three levels: the cell that is the idea is open, everything else folds under its name.
+
+What a cell is follows from its code (`kind`), or from a tag where the code does not tell: one of
+the keys of `NAMES`, `idea` for a cell that stays open, `quiz` for one whose code is not shown. The
+code of a solution is not folded a second time.
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from glassbox_site.folding import details, summary
+
+#: What is written on the fold of each kind of cell.
+NAMES = {
+    "imports": "imports",
+    "data": "data",
+    "models": "models, loaded",
+    "check": "check: these numbers hold",
+    "drawing": "how this figure is drawn",
+    "table": "how this table is made",
+    "listing": "where this listing comes from",
+    "numbers": "how these numbers are found",
+    "helper": "tools for what follows",
+}
+#: Tags that say of a cell what it is; at most one for each.
+KINDS = {"idea", "quiz", *NAMES}
+#: What a cell of imports may do besides: choose how things look, and start the random numbers.
+SETTINGS = ("manual_seed", "set_printoptions", "use_book_style")
+ASSERTIONS = ("assert_close", "assert_equal")
+#: What is made in so few lines is shown with them.
+SHORT = 5
+
+
+def kind(source: str, metadata: Mapping[str, Any]) -> str:
+    """Return what a cell is, from its tag or else from its code.
+
+    Parameters
+    ----------
+    source : str
+        Python.
+    metadata : mapping
+        Of the cell.
+
+    Returns
+    -------
+    str
+        One of `KINDS`.
+    """
+    for tag in metadata.get("tags", ()):
+        if tag in KINDS:
+            return str(tag)
+    figure = metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+    body = ast.parse(source).body
+    if not body:
+        return "idea"
+    called = _called(body[-1])
+    if called == "quiz":
+        return "quiz"
+    if figure:
+        return "listing" if figure.startswith("lst-") else "drawing"
+    if _most(body, _imports):
+        return "imports"
+    if _asserts(body[-1]) and _most(body, _asserts) and "print(" not in source:
+        return "check"
+    if all(isinstance(node, ast.Assign) and _is_literal(node.value) for node in body):
+        return "data"
+    if len(source.splitlines()) <= SHORT:
+        return "idea"
+    return "table" if called == "Table" else "numbers" if _prints(body[-1]) else "idea"
+
+
+def _called(node: ast.stmt) -> str:
+    """Return the name of what a statement calls, without what stands before its last point."""
+    function = getattr(getattr(node, "value", None), "func", None)
+    return str(getattr(function, "attr", getattr(function, "id", "")))
+
+
+def _most(body: list[ast.stmt], holds: Callable[[ast.stmt], bool]) -> bool:
+    return 2 * sum(map(holds, body)) >= len(body) + (holds is _imports)
+
+
+def _imports(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) or _called(node) in SETTINGS
+
+
+def _asserts(node: ast.stmt) -> bool:
+    """Whether a statement is an assertion, or a block that ends in one."""
+    if isinstance(node, ast.For | ast.With):
+        return _asserts(node.body[-1])
+    return isinstance(node, ast.Assert) or _called(node) in ASSERTIONS
+
+
+def _prints(node: ast.stmt) -> bool:
+    """Whether a statement is a call of `print`, or a block that ends in one."""
+    if isinstance(node, ast.For | ast.With):
+        return _prints(node.body[-1])
+    return _called(node) == "print"
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
+
+
+class FoldCode(SphinxPostTransform):
+    """Fold the code of cells that are not the idea."""
+
+    default_priority = 390  # before solutions are folded
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        """Fold it in this document."""
+        for cell in list(self.document.findall(_is_cell)):
+            source, metadata = cell[0], cell["cell_metadata"]
+            if metadata.get("jupyter", {}).get("source_hidden"):  # a solution
+                continue
+            what = kind(source.astext(), metadata)
+            if what == "quiz":
+                cell.remove(source)
+            elif what != "idea":
+                head = summary("", nodes.Text(NAMES[what]))
+                cell.replace(source, details("", head, source, classes=["gb-code", f"gb-{what}"]))
+
+
+def _is_cell(node: nodes.Node) -> bool:
+    return (
+        isinstance(node, nodes.container)
+        and node.get("nb_element") == "cell_code"
+        and node.children
+        and node[0].get("nb_element") == "cell_code_source"
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Register the transform."""
+    app.add_post_transform(FoldCode)

@@ -1,0 +1,85 @@
+"""A section says how long it takes, and one that goes deeper folds.
+
+The minutes are counted as those of a whole chapter are (`times`). A part that a first reading can
+leave out begins, below its heading, with the directive `{deeper}`, whose body says in a sentence
+what the part adds; the rest of its section folds, and opens where it is linked to.
+"""
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
+
+from glassbox_site.folding import details, summary
+from glassbox_site.numbers import chapter_number
+from glassbox_site.times import MINUTES_AN_EXERCISE, minutes
+
+
+class Deeper(SphinxDirective):
+    """Mark the section that it stands in as one that goes deeper."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Keep what it says in a container, for `Times`."""
+        said = nodes.container(classes=["gb-why"], deeper=True)
+        self.state.nested_parse(self.content, self.content_offset, said)
+        return [said]
+
+
+def count(section: nodes.section) -> int:
+    """Return the minutes that a section takes, with what is below it."""
+    exercises = sum(
+        isinstance(node, exercise_node | exercise_enumerable_node) for node in section.findall()
+    )
+    if exercises:
+        return exercises * MINUTES_AN_EXERCISE
+    cells = [node for node in section.findall(nodes.container) if _is(node, "cell_code")]
+    inside = {id(text) for cell in cells for text in cell.findall(nodes.Text)}
+    words = sum(
+        len(text.split())
+        for text in section.findall(nodes.Text)
+        if id(text) not in inside and not isinstance(text.parent, nodes.raw)  # no drawings
+    )
+    return max(1, round(minutes(words, len(cells))))
+
+
+class Times(SphinxPostTransform):
+    """Tell the time below the headings of a chapter, and fold what goes deeper."""
+
+    default_priority = 380  # before any code is folded
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        """Do so in this document."""
+        told = [said for said in self.document.findall(nodes.container) if said.get("deeper")]
+        if chapter_number(self.env.docname) is not None:
+            for section in list(self.document.findall(nodes.section)):
+                above = section.parent
+                is_second = isinstance(above, nodes.section) and above.parent is self.document
+                time = count(section)
+                if is_second and time > 1 and not any(said.parent is section for said in told):
+                    section.insert(1, nodes.paragraph("", f"{time} min", classes=["gb-minutes"]))
+        for said in told:
+            section = said.parent
+            rest = section.children[section.index(said) + 1 :]
+            if not isinstance(section, nodes.section) or not rest:
+                raise ExtensionError(
+                    f"{self.env.docname}: {{deeper}} stands below a heading, before what it folds"
+                )
+            head = summary("", nodes.Text(f"Going deeper, {count(section)} min"))
+            for node in rest:
+                section.remove(node)
+            section += details("", head, *rest, classes=["gb-deeper"])
+
+
+def _is(node: nodes.Element, kind: str) -> bool:
+    return bool(node.get("nb_element") == kind)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive and the transform."""
+    app.add_directive("deeper", Deeper)
+    app.add_post_transform(Times)

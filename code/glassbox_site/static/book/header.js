@@ -1,0 +1,32 @@
+// The header: buttons that say what they do, and contents that stay hidden.
+"use strict";
+{
+  // The theme's tooltips stay where a finger or Esc leaves them; the browser's own do not.
+  for (const button of document.querySelectorAll('[data-bs-toggle="tooltip"]')) button.removeAttribute("data-bs-toggle");
+
+  const page = document.documentElement;
+  const names = { light: "light", dark: "dark", auto: "as your system" };
+  const say = () => {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const modes = dark ? ["auto", "light", "dark"] : ["auto", "dark", "light"];  // as the theme goes through them
+    const now = modes.indexOf(page.dataset.mode);
+    const words = `Colours: ${names[modes[now]]}. Next: ${names[modes[(now + 1) % 3]]}`;
+    for (const button of document.querySelectorAll(".theme-switch-button")) {
+      button.title = words;
+      button.ariaLabel = words;
+    }
+  };
+  new MutationObserver(say).observe(page, { attributeFilter: ["data-mode"] });
+  say();
+
+  const contents = document.getElementById("pst-primary-sidebar");
+  const hidden = "pst-sidebar-hidden";
+  if (contents) {
+    contents.classList.toggle(hidden, page.dataset.contents === "hidden");
+    requestAnimationFrame(() => delete page.dataset.contents);  // told before the first paint, by layout.html
+    new MutationObserver(() => {
+      if (!matchMedia("(min-width: 992px)").matches) return;  // there it is a drawer
+      glassboxMemory.change((kept) => { kept.contents = contents.classList.contains(hidden) ? "hidden" : "shown"; });
+    }).observe(contents, { attributeFilter: ["class"] });
+  }
+}
