@@ -2,12 +2,13 @@
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
-(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
-of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
-their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
-use (`slim`), and nothing worked out twice (`remembered`).
+(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`), where
+its works and the terms are used (`uses`), versions out of `requirements.txt` (`versions`), the time
+a chapter takes (`times`), the reference of the package (`api`) out of its signatures (`signatures`)
+and docstrings (`docstrings`) with what their names mean (`objects`), fonts (`fonts`), colours of
+code (`highlighting`), the script of the widgets (`widgets`), the index of the search (`search`),
+pages to look things up in (`lookup`), the chapters to take along (`notebooks`, `plain`), no more
+bytes than the pages use (`slim`), and nothing worked out twice (`remembered`).
 """
 
 from pathlib import Path
@@ -26,25 +27,39 @@ from glassbox_site import (
     fonts,
     highlighting,
     listings,
+    lookup,
     mathematics,
     notebooks,
     numbers,
     objects,
     remembered,
+    search,
     signatures,
     slim,
     times,
+    uses,
     versions,
     widgets,
 )
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, definitions, citations),
+    *(numbers, mathematics, drawings, listings, folding, definitions, citations, uses),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(notebooks, slim, remembered),
+    *(lookup, search, notebooks, slim, remembered),
 )
-STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
+STYLES = (
+    "palette",
+    "type",
+    "layout",
+    "code",
+    "blocks",
+    "figures",
+    "api",
+    "reference",
+    "front",
+    "print",
+)
 
 
 def use_our_files(app: Sphinx, config: Config) -> None:
