@@ -6,7 +6,7 @@ CHAPTER ?= all
 PROCESSORS ?= old avx2 shaken
 
 .DEFAULT_GOAL := help
-.PHONY: help book test unit portable lint lab serve refresh new-chapter bench links constraints clean env
+.PHONY: help book test unit portable lint lab pdf serve refresh new-chapter bench links constraints clean env
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ lint: env ## Style and types
 
 lab: env ## Open the chapters in JupyterLab
 	@$(BIN)/python -m tools.lab
+
+pdf: book ## Print the whole book to _build/pdf, through Chromium
+	@$(BIN)/python -m tools.pdf
 
 serve: env ## Serve the built website on this machine
 	@$(BIN)/python -m tools.serve

@@ -64,7 +64,7 @@ What each training learned from, how, what it cost, and how good it is."""
 def learning(marks: Iterable[Mapping[str, Any]], runs: Path) -> Iterator[str]:
     """Yield the words and the table of what was learned."""
     yield LEARNING
-    rows = [["work", "published", "mark", "ours", ""]]
+    rows = [["work", "published", "mark", "ours", "verdict"]]
     for mark in marks:
         values = [look_up(file, mark["figure"][1:]) for file in scores(runs, mark)]
         aim = f"{SIGNS[mark['sign']]} {mark['mark']:g}" if "mark" in mark else ""
@@ -114,7 +114,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     about, results = dict(measured["machine"]), measured["results"]
     yield f"## Speed and memory on {about.pop('processor')}"
     yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
-    rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "mark", ""]]
+    rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "mark", "verdict"]]
     for one in (one for one in results if "ratio" in one):
         aim = next((aim for start, aim in marks.items() if one["what"].startswith(start)), None)
         low, high = one["quartiles"]

@@ -2,14 +2,16 @@
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
 inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
-(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the front page
-(`front`, `thumbnails`) and the miniature of the machine beside each title (`miniature`), figures of
-the chapters on other pages (`pieces`), what others read of a page (`head`, `card`), the reference
-of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
-their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
-use (`slim`), and nothing worked out twice (`remembered`).
+(`folding`), code in three levels (`levels`), minutes of sections and what goes deeper (`sections`),
+definitions where a term is used (`definitions`), the bibliography (`citations`), where its works
+and the terms are used (`uses`), versions out of `requirements.txt` (`versions`), the time a chapter
+takes (`times`), the front page (`front`, `thumbnails`) and the miniature of the machine beside each
+title (`miniature`), figures of the chapters on other pages (`pieces`), what others read of a page
+(`head`, `card`), the reference of the package (`api`) out of its signatures (`signatures`) and
+docstrings (`docstrings`) with what their names mean (`objects`), fonts (`fonts`), colours of code
+(`highlighting`), the script of the widgets (`widgets`), the index of the search (`search`), pages
+to look things up in (`lookup`), the chapters to take along (`notebooks`, `plain`), no more bytes
+than the pages use (`slim`), and nothing worked out twice (`remembered`).
 """
 
 from pathlib import Path
@@ -31,6 +33,7 @@ from glassbox_site import (
     highlighting,
     levels,
     listings,
+    lookup,
     mathematics,
     miniature,
     notebooks,
@@ -38,10 +41,12 @@ from glassbox_site import (
     objects,
     pieces,
     remembered,
+    search,
     sections,
     signatures,
     slim,
     times,
+    uses,
     versions,
     widgets,
 )
@@ -49,12 +54,12 @@ from glassbox_site import (
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, levels, sections, definitions, citations),
-    *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(front, miniature, pieces, notebooks, head, slim, remembered),
+    *(uses, versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
+    *(front, miniature, pieces, lookup, search, notebooks, head, slim, remembered),
 )
 STYLES = (
     *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "api"),
-    *("front", "print"),
+    *("reference", "front", "print"),
 )
 #: Classic scripts: a browser loads no module for a page that is read from a folder.
 SCRIPTS = ("memory", "code", "preview", "header", "path")

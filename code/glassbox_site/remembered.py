@@ -6,7 +6,6 @@ from pybtex import plugin
 from sphinx.application import Sphinx
 from sphinx.errors import PycodeError
 from sphinx.pycode import ModuleAnalyzer
-from sphinx.search.en import SearchEnglish
 
 from glassbox_site.objects import modules
 
@@ -21,7 +20,6 @@ def read_our_source(module: str) -> ModuleAnalyzer:
 
 
 def setup(app: Sphinx) -> None:
-    """Remember the plugins of the bibliography, the stems of words, and read our source alone."""
+    """Remember the plugins of the bibliography, and read our source alone."""
     plugin._load_entry_point = cache(plugin._load_entry_point)
-    SearchEnglish.stem = cache(SearchEnglish.stem)  # type: ignore[method-assign]
     ModuleAnalyzer.for_module = staticmethod(read_our_source)  # type: ignore

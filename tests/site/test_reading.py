@@ -65,8 +65,8 @@ def test_one_answer_of_a_question_is_open_at_a_time(read, soup):
 
 def test_search_finds_softmax(read):
     page = read("search.html?q=softmax").page
-    page.wait_for_selector("#search-results li a")
-    found = page.locator("#search-results li a").all_inner_texts()
+    page.wait_for_selector(".gb-found li a")
+    found = page.locator(".gb-found li a").all_inner_texts()
     assert any("attention" in title.lower() for title in found)
 
 

@@ -1,0 +1,63 @@
+"""Pages to look things up in: a field that leaves what contains a word, and tables as cards.
+
+The field is `lookup.js`'s; without a script there is none. On a telephone a row of a wide table is
+a card, each of whose lines begins with the name of its column.
+"""
+
+from typing import Any
+
+from bs4 import BeautifulSoup
+from docutils import nodes
+from sphinx.application import Sphinx
+
+#: Pages, and what each of them lists.
+LISTS = {
+    "chapters/notation": "symbols",
+    "chapters/glossary": "terms",
+    "chapters/bibliography": "works",
+}
+CARDS = ("chapters/notation", "chapters/results")
+WIDE = 4  # columns that a telephone has no room for
+FIELD = (
+    '<p class="gb-lookup"><label>Look up <input type="search" autocomplete="off" '
+    'autocapitalize="off" spellcheck="false" placeholder="{what}"></label>'
+    '<span role="status"></span></p>'
+)
+
+
+def add_field(app: Sphinx, page: nodes.document, docname: str) -> None:
+    """Put the field below what a page says first."""
+    if docname in LISTS and app.builder.format == "html":
+        first = next(page.findall(nodes.paragraph))
+        field = nodes.raw("", FIELD.format(what=LISTS[docname]), format="html")
+        first.parent.insert(first.parent.index(first) + 1, field)
+
+
+def ask_for_it(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Link the script from the pages with a field, and name the columns in the cells of tables."""
+    if page in LISTS:
+        app.add_js_file("lookup.js", loading_method="defer")
+    if page in CARDS:
+        context["body"] = with_names(context["body"])
+
+
+def with_names(body: str) -> str:
+    """Return a page in whose wide tables each cell carries the name of its column."""
+    soup = BeautifulSoup(body, "html.parser")
+    for table in soup.find_all("table"):
+        names = [head.get_text(" ", strip=True) for head in table.select("thead th")]
+        if len(names) < WIDE:
+            continue
+        table["class"] = [*table.get("class", []), "gb-cards"]
+        for row in table.select("tbody tr"):
+            for name, cell in zip(names, row.find_all("td"), strict=True):
+                cell["data-name"] = name
+    return str(soup)
+
+
+def setup(app: Sphinx) -> None:
+    """Act when the references of a page are resolved, and when it is written."""
+    app.connect("doctree-resolved", add_field, priority=450)
+    app.connect("html-page-context", ask_for_it)

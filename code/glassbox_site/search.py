@@ -1,0 +1,174 @@
+"""The search: an index of sections, made with the pages, and fetched when somebody searches.
+
+A hit is a section, a term of the glossary, a work of the bibliography or a name of the package. The
+index is their text without code, outputs and drawings; `search.js` looks through all of it. It is a
+script that sets a variable: a page that was opened from a folder may load scripts and nothing else.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from glassbox_site.definitions import GLOSSARY
+from glassbox_site.numbers import chapter_number
+
+#: Anchor in its page; number or kind; title; text; of a term, the section that introduces it.
+Part = tuple[str, ...]
+
+#: What is no running text, or is a part of its own.
+LEFT_OUT = (
+    *(nodes.literal_block, nodes.raw, nodes.comment, nodes.title, nodes.image, nodes.Invisible),
+    *(nodes.section, nodes.citation, addnodes.desc, addnodes.glossary),
+)
+#: What commands look like; the others are their names, and those of the layout are nothing.
+SIGNS = dict(
+    re.findall(
+        r"(\w+) (\S+)",
+        "cdot · times × top ᵀ in ∈ infty ∞ approx ≈ le ≤ ge ≥ dots … ldots … cdots … sum Σ to → "
+        "mid | ell ℓ sqrt √ lVert ‖ rVert ‖ propto ∝ partial ∂ cap ∩ alpha α beta β gamma γ delta δ "
+        "epsilon ε theta θ lambda λ mu μ sigma σ omega ω pi π",
+    )
+)
+LAYOUT = r"\\(left|right|quad|qquad|operatorname|text|frac|mathbb|mathbf|mathcal|mathrm)\b"
+#: What braces hold, with braces in it, to a depth of two.
+GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+#: The title of a work: what comes after its authors, the last of whom ends with a whole word.
+TITLE = re.compile(r"(?<=[^\W\d_]{2})\. (?P<title>.+?)[.?!] ")
+
+
+def in_a_line(latex: str) -> str:
+    r"""Return a formula as a line of text: `\frac{QK^\top}{\sqrt{d_k}}` is `QKᵀ/√d_k`."""
+    latex = re.sub(r"\\(begin|end)\{\w+\*?\}|\\[,;:! \\]|&", " ", latex)
+    latex = re.sub(rf"\\frac\{{({GROUP})\}}", r"\1/", latex)
+    latex = re.sub(LAYOUT, "", latex)
+    latex = re.sub(r"\\([A-Za-z]+)", lambda name: SIGNS.get(name[1], name[1]), latex)
+    return re.sub(r"[{}\\]", "", latex).replace("^ᵀ", "ᵀ")
+
+
+def text_of(node: nodes.Node) -> str:
+    """Return what a part of a page says, without what is shown and not said."""
+
+    def words(node: nodes.Node) -> Iterator[str]:
+        if isinstance(node, nodes.Text):
+            yield node.astext()
+        elif isinstance(node, nodes.math | nodes.math_block):
+            yield in_a_line(node.astext())
+        elif isinstance(node, nodes.Element) and "cell" in node["classes"]:
+            for caption in node.findall(nodes.caption):
+                yield f"{caption.astext()} "
+        elif isinstance(node, nodes.Element) and not _says_nothing(node):
+            for child in node.children:
+                if not isinstance(child, LEFT_OUT):
+                    yield from words(child)
+            if not isinstance(node, nodes.Inline):
+                yield " "
+
+    return re.sub(r" (?=[,.;:?)])", "", " ".join("".join(words(node)).split()))
+
+
+def _says_nothing(node: nodes.Element) -> bool:
+    """Whether it is a citation in brackets, or says where something is used."""
+    classes = node["classes"]
+    return "gb-uses" in classes or ("bibtex-citation" in classes and node.astext()[0] == "[")
+
+
+def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -> Iterator[Part]:
+    """Return what a page can be searched for.
+
+    Parameters
+    ----------
+    page : nodes.document
+        The page, its references resolved.
+    numbers : mapping
+        The numbers of its sections, by their anchors.
+    terms : bool
+        Whether its definitions are those of the glossary.
+
+    Yields
+    ------
+    tuple of str
+        Anchor, number or kind, title, text, and the address of the section that introduces a term.
+    """
+    for part in page.findall(nodes.Element):
+        if isinstance(part, nodes.section):
+            path = _path(part)
+            number = numbers.get(f"#{path[0]['ids'][0]}" if path else "") or ()
+            title = " › ".join(text_of(nodes.inline("", "", *s[0].children)) for s in path)
+            said = (text_of(child) for child in part.children if not isinstance(child, LEFT_OUT))
+            anchor = part["ids"][0] if path else ""
+            yield anchor, ".".join(map(str, number)), title, " ".join(filter(None, said))
+        elif isinstance(part, addnodes.desc):
+            signature, meaning = part.children[0], part.children[-1].next_node(nodes.paragraph)
+            if signature["ids"] and meaning and not meaning.astext().startswith("Alias for field"):
+                yield signature["ids"][0], "name", signature["fullname"], text_of(meaning)
+        elif isinstance(part, nodes.citation):
+            text = " ".join(text_of(child) for child in part.children[1:])
+            title = TITLE.search(text)
+            yield part["ids"][0], "work", title["title"] if title else text[:60], text
+        elif isinstance(part, nodes.definition_list_item) and terms:
+            places = [link["refuri"] for link in part.findall(_is_use)]
+            for term in part.findall(nodes.term):
+                text = text_of(part.children[-1])
+                yield term["ids"][0], "term", term.astext(), text, *places
+
+
+def _is_use(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.reference) and "gb-uses" in node.parent["classes"]
+
+
+def _path(section: nodes.Element) -> list[nodes.Element]:
+    """The sections that a section stands in and itself, without the page."""
+    path: list[nodes.Element] = []
+    while isinstance(section.parent, nodes.section):
+        path.insert(0, section)
+        section = section.parent
+    return path
+
+
+class Index:
+    """What the pages hold, noted one by one and written down at the end."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, list[Part]] = {}
+
+    def note(self, app: Sphinx, page: nodes.document, docname: str) -> None:
+        """Note what a page holds, when its references are resolved."""
+        numbers = app.env.toc_secnumbers.get(docname, {})
+        self.pages[docname] = list(parts_of(page, numbers, terms=docname == GLOSSARY))
+
+    def write(self, app: Sphinx, error: Exception | None) -> None:
+        """Write the index: address, chapter and title of each page, and its parts."""
+        if error is not None or app.builder.format != "html":
+            return
+        index = [
+            [f"{name}.html", chapter_number(name), app.env.titles[name].astext(), parts]
+            for name, parts in self.pages.items()
+        ]
+        text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+        target = Path(app.outdir, "_static", "search-index.js")
+        target.write_text(f"glassboxIndex={text}", encoding="utf-8")
+
+
+def make_no_other(app: Sphinx) -> None:
+    """Keep Sphinx from making an index and a page of its own."""
+    app.builder.search = False  # type: ignore[attr-defined]
+
+
+def page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Add the page that lists all that was found."""
+    yield "search", {}, "search.html"
+
+
+def setup(app: Sphinx) -> None:
+    """Note the pages when it is known where they use what."""
+    index = Index()
+    app.connect("builder-inited", make_no_other)
+    app.connect("doctree-resolved", index.note, priority=600)
+    app.connect("html-collect-pages", page)
+    app.connect("build-finished", index.write)
