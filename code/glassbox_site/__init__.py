@@ -1,13 +1,14 @@
 """The book's Sphinx extension: what turns the chapters into this website.
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
-inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
-(`folding`), definitions where a term is used (`definitions`), the bibliography (`citations`),
-versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
-of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
-their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
-use (`slim`), and nothing worked out twice (`remembered`).
+inside the page (`drawings`), maps and tensors as coloured cells (`cells`), source in cells as
+listings (`listings`), folded solutions (`folding`), definitions where a term is used
+(`definitions`), the bibliography (`citations`), versions out of `requirements.txt` (`versions`),
+the time a chapter takes (`times`), the reference of the package (`api`) out of its signatures
+(`signatures`) and docstrings (`docstrings`) with what their names mean (`objects`), fonts
+(`fonts`), colours of code (`highlighting`), the script of the widgets (`widgets`), the chapters to
+take along (`notebooks`, `plain`), no more bytes than the pages use (`slim`), and nothing worked out
+twice (`remembered`).
 """
 
 from pathlib import Path
@@ -18,6 +19,7 @@ from sphinx.config import Config
 
 from glassbox_site import (
     api,
+    cells,
     citations,
     definitions,
     docstrings,
@@ -40,7 +42,7 @@ from glassbox_site import (
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, definitions, citations),
+    *(numbers, mathematics, drawings, cells, listings, folding, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
     *(notebooks, slim, remembered),
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
+from glassbox_book.viz.cells import Cells
 from glassbox_book.viz.lines import draw_lines
-from glassbox_book.viz.matrices import color_range, draw_matrix, explain, read_matrix
+from glassbox_book.viz.matrices import heat_maps
 from glassbox_book.viz.panels import legend, numbers
-from glassbox_book.viz.style import FIGURE_WIDTH, TEXT, check_series
+from glassbox_book.viz.style import FIGURE_WIDTH, SVG_METADATA, TEXT, check_series
 
 
 def position_scheme(
@@ -23,7 +26,7 @@ def position_scheme(
     column_label: str,
     value_label: str,
     score_label: str = "score",
-) -> Figure:
+) -> Cells:
     """Draw what a scheme puts in as a matrix, and below it scores over the distance.
 
     All schemes are drawn by this function, so that their pictures can be laid side by side.
@@ -43,8 +46,8 @@ def position_scheme(
 
     Returns
     -------
-    Figure
-        A cell displays it.
+    Cells
+        A cell of a notebook displays it.
 
     Raises
     ------
@@ -57,16 +60,37 @@ def position_scheme(
     for name, values in lines.items():
         if len(values) != len(distances):
             raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
-    found = read_matrix("matrix", matrix)
-    ratios = {"height_ratios": (3, 2)}
-    fig, (above, below) = plt.subplots(2, 1, figsize=(FIGURE_WIDTH, 5.6), gridspec_kw=ratios)
-    draw_matrix(above, found, *color_range([found], None, None))
-    above.set(xlabel=column_label, ylabel=row_label, title="what it puts in")
-    explain(fig, [above], value_label=value_label)
-    draw_lines(below, numbers(distances), lines)
-    below.axvline(0, color=TEXT, linewidth=0.8)
-    below.set(xlabel="distance, key minus query", ylabel=score_label)
-    below.set_title("what scores make of it")
-    below.grid(visible=True)
-    legend(fig, below, 2, below=True)
+    labels = {"row_label": row_label, "column_label": column_label, "value_label": value_label}
+    above = heat_maps({"what it puts in": matrix}, **labels)
+    below = score_chart(numbers(distances), lines, score_label)
+    drawing = io.StringIO()
+    below.savefig(drawing, format="svg", metadata=SVG_METADATA)
+    plt.close(below)
+    _, _, svg = drawing.getvalue().partition("<svg")
+    return Cells(f'{above.body}\n<div class="gb-lines"><svg{svg}</div>', f"{above}; below, lines")
+
+
+def score_chart(distances: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> Figure:
+    """Draw scores over the distance of two positions.
+
+    Parameters
+    ----------
+    distances : array, shape (n,)
+        Position of the key minus position of the query.
+    lines : mapping of str to array, shape (n,)
+        Scores by the names of the lines.
+    label : str
+        What the lines show.
+
+    Returns
+    -------
+    Figure
+        Whoever asked closes it.
+    """
+    fig, ax = plt.subplots(figsize=(FIGURE_WIDTH, 2.4))
+    draw_lines(ax, distances, lines)
+    ax.axvline(0, color=TEXT, linewidth=0.8)
+    ax.set(xlabel="distance, key minus query", ylabel=label, title="what scores make of it")
+    ax.grid(visible=True)
+    legend(fig, ax, 2, below=True)
     return fig
