@@ -67,6 +67,7 @@ def test_many_numbers_are_pixels_of_one_opacity_for_each_sign():
     assert not (more * less).any()
     assert not shares(heat_map(LARGE, **LABELS))
     assert not opacities(heat_map(SMALL, **LABELS))
+    assert len(opacities(heat_map(LARGE[:, :1].abs(), **LABELS))) == 1
 
 
 @pytest.mark.parametrize(

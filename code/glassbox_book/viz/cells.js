@@ -1,108 +1,117 @@
 // Cells say where they are and what they hold: under a pointer, a finger, or the arrow keys.
 globalThis.glassboxCells ??= (() => {
   'use strict';
-  const COLUMN = 1; // the names of the rows come before
+  const pictureOf = (table) => table.querySelector('.gb-picture');
 
-  // A picture has no cells; its numbers are the opacity of its pixels.
-  const pixels = async (picture) => {
+  const sizeOf = (table) => {
+    const picture = pictureOf(table);
+    if (picture) return [+picture.dataset.rows, +picture.dataset.columns];
+    const { rows } = table.tBodies[0];
+    return [rows.length, rows[0].cells.length - 1];
+  };
+
+  // The nearest place that a table of this size has.
+  const inside = (table, place) =>
+    sizeOf(table).map((count, i) => Math.min(count - 1, Math.max(0, Math.floor(place[i]))));
+
+  // A picture has no cells: its numbers are the opacity of its pixels.
+  const opacities = async (picture) => {
     const { rows, columns } = picture.dataset;
-    const layers = {};
+    const found = {};
     for (const layer of picture.querySelectorAll('i')) {
       const image = new Image();
-      image.src = getComputedStyle(layer).getPropertyValue('--png').trim().slice(4, -1).replace(/^["']|["']$/g, '');
+      image.src = layer.style.getPropertyValue('--png').match(/data:[^"')]+/)[0];
       await image.decode();
       const canvas = new OffscreenCanvas(columns, rows).getContext('2d');
       canvas.drawImage(image, 0, 0);
-      layers[layer.className] = canvas.getImageData(0, 0, columns, rows).data;
+      found[layer.className] = canvas.getImageData(0, 0, columns, rows).data;
     }
-    return layers;
+    return found;
   };
 
-  const numberAt = (picture, row, column) => {
-    const opacity = (kind) => picture.layers?.[kind]?.[4 * (row * picture.dataset.columns + column) + 3] ?? 0;
-    const share = (opacity('gb-more') - opacity('gb-less')) / 255;
-    return (share * picture.dataset.limit).toPrecision(2).replace('-', '\u2212');
+  const readPixel = async (picture, row, column) => {
+    const { rows, columns, limit } = picture.dataset;
+    picture.opacities ??= await opacities(picture);
+    const alpha = (kind) => picture.opacities[kind]?.[4 * (row * columns + column) + 3] ?? 0;
+    const mark = document.createElement('b');
+    const share = (number, of) => `${(100 * number) / of}%`;
+    Object.assign(mark.style, {
+      left: share(column, columns), top: share(row, rows), width: share(1, columns), height: share(1, rows),
+    });
+    const number = ((alpha('gb-more') - alpha('gb-less')) / 255) * limit;
+    return [mark, number.toPrecision(2).replace('-', '\u2212')];
   };
 
-  const clear = () => {
-    for (const part of document.querySelectorAll('.gb-cells .gb-at, .gb-picture b')) {
-      if (part.localName === 'b') part.remove();
-      else part.classList.remove('gb-at');
-    }
+  const unmark = () => {
+    for (const mark of document.querySelectorAll('.gb-picture b')) mark.remove();
+    for (const part of document.querySelectorAll('.gb-at')) part.classList.remove('gb-at');
   };
 
   // One place of a table: marked, with its row and column, and put into words.
   const show = async (table, row, column) => {
     const box = table.closest('.gb-cells');
-    const picture = table.querySelector('.gb-picture');
-    if (picture) picture.layers ??= await pixels(picture);
-    clear();
+    const picture = pictureOf(table);
+    const head = table.tHead.rows[0].cells;
+    const names = head.length === sizeOf(table)[1] + 1 ? [head[column + 1]] : [];
     box.at = [table, row, column];
-    const heads = table.tHead.rows[0].cells;
-    const rowHead = picture ? picture.previousElementSibling : table.tBodies[0].rows[row].cells[0];
-    const named = !heads[COLUMN].colSpan || heads[COLUMN].colSpan === 1;
     let number;
     if (picture) {
-      const { rows, columns } = picture.dataset;
-      const mark = document.createElement('b');
-      mark.style = `left:${(100 * column) / columns}%;top:${(100 * row) / rows}%;width:${100 / columns}%;height:${100 / rows}%`;
+      const [mark, read] = await readPixel(picture, row, column);
+      unmark();
       picture.append(mark);
-      number = numberAt(picture, row, column);
+      number = read;
     } else {
-      const cell = table.tBodies[0].rows[row].cells[column + COLUMN];
-      cell.classList.add('gb-at');
-      rowHead.classList.add('gb-at');
-      if (document.activeElement === table) cell.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-      number = cell.textContent;
+      unmark();
+      const [name, ...cells] = table.tBodies[0].rows[row].cells;
+      names.unshift(name);
+      cells[column].classList.add('gb-at');
+      if (document.activeElement === table) cells[column].scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      number = cells[column].textContent;
     }
-    if (named) heads[column + COLUMN]?.classList.add('gb-at');
-    const ofRow = picture ? '' : rowHead.textContent;
-    const ofColumn = named ? heads[column + COLUMN].textContent : '';
-    const title = table.caption?.textContent;
-    const name = (label, place, text) => [label, place, text === `${place}` ? '' : text].filter((part) => part !== '').join(' ');
-    const { row: rowLabel, column: columnLabel } = box.dataset;
-    const parts = rowLabel || columnLabel
-      ? [title, (rowLabel || ofRow) && name(rowLabel, row, ofRow), name(columnLabel, column, ofColumn)].filter(Boolean)
-      : [title?.replace(/[[\]]/g, ''), ofRow && row, column].filter((part) => part || part === 0);
-    const where = rowLabel || columnLabel ? parts.join(' \u00b7 ') : `[${parts.join(', ')}]`;
-    box.querySelector('.gb-read').textContent = `${where}: ${number}`;
+    for (const name of names) name.classList.add('gb-at');
+    box.querySelector('.gb-read').textContent = `${where(table, row, column, names)}: ${number}`;
   };
 
-  const size = (table) => {
-    const picture = table.querySelector('.gb-picture');
-    if (picture) return [+picture.dataset.rows, +picture.dataset.columns];
-    const { rows } = table.tBodies[0];
-    return [rows.length, rows[0].cells.length - COLUMN];
+  // "one head · query position 3 the · key position 0 [CLS]", or "[3, 0]" where nothing has a name.
+  const where = (table, row, column, names) => {
+    const title = table.caption?.textContent ?? '';
+    const labels = table.closest('.gb-cells').dataset;
+    const vector = !pictureOf(table) && !names[0].textContent; // the row of a vector has no name
+    if (!labels.row && !labels.column) {
+      return `[${[title.replace(/[[\]]/g, ''), vector ? '' : row, column].filter((part) => part !== '').join(', ')}]`;
+    }
+    const text = (name, place) => (name && name.textContent !== `${place}` ? ` ${name.textContent}` : '');
+    const [rowName, columnName] = pictureOf(table) ? [null, names[0]] : names;
+    const parts = [title, vector ? '' : `${labels.row} ${row}${text(rowName, row)}`, `${labels.column} ${column}${text(columnName, column)}`];
+    return parts.filter(Boolean).join(' \u00b7 ');
   };
 
-  document.addEventListener('pointermove', point);
-  document.addEventListener('pointerdown', point);
-  function point(event) {
+  const point = (event) => {
     const cell = event.target.closest?.('.gb-cells tbody td');
     if (!cell) return;
     const table = cell.closest('table');
-    let place = [cell.parentElement.sectionRowIndex, cell.cellIndex - COLUMN];
-    if (cell.matches('.gb-picture')) {
-      const box = cell.getBoundingClientRect();
-      const share = [(event.clientY - box.top) / box.height, (event.clientX - box.left) / box.width];
-      place = size(table).map((count, i) => Math.min(count - 1, Math.max(0, Math.floor(share[i] * count))));
+    let place = [cell.parentElement.sectionRowIndex, cell.cellIndex - 1];
+    if (cell === pictureOf(table)) {
+      const { top, left, height, width } = cell.getBoundingClientRect();
+      const [rows, columns] = sizeOf(table);
+      place = inside(table, [(rows * (event.clientY - top)) / height, (columns * (event.clientX - left)) / width]);
     }
-    const [was, ...before] = table.closest('.gb-cells').at ?? [];
-    if (was !== table || before.join() !== place.join()) show(table, ...place);
-  }
+    const at = table.closest('.gb-cells').at ?? [];
+    if ([table, ...place].some((part, i) => part !== at[i])) show(table, ...place);
+  };
+  document.addEventListener('pointermove', point);
+  document.addEventListener('pointerdown', point);
 
   const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -1e9], End: [0, 1e9] };
   document.addEventListener('keydown', (event) => {
-    const table = event.target;
-    const move = MOVES[event.key];
-    if (!move || event.altKey || event.ctrlKey || event.metaKey || !table.matches?.('.gb-cells table')) return;
+    const [table, move] = [event.target, MOVES[event.key]];
+    if (!move || event.altKey || event.ctrlKey || event.metaKey || !table.matches('.gb-cells table')) return;
     event.preventDefault();
     const [was, ...at] = table.closest('.gb-cells').at ?? [];
-    const place = size(table).map((count, i) => Math.min(count - 1, Math.max(0, (was === table ? at[i] : 0) + move[i])));
-    show(table, ...place);
+    show(table, ...inside(table, was === table ? move.map((step, i) => at[i] + step) : [0, 0]));
   });
   document.addEventListener('focusin', ({ target }) => {
     if (target.matches('.gb-cells table:focus-visible')) show(target, 0, 0);
   });
-  return { show };
+  return true;
 })();

@@ -27,7 +27,7 @@ from glassbox_book.viz.view import SCRIPTS_VARIABLE
 #: What :func:`write` makes and the pages of the site ask for.
 SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
 
-_MOST_CELLS = 30 * 30  # beyond which a matrix is a picture
+_MOST_CELLS = 30  # rows or columns beyond which a matrix is a picture
 _WIDTHS = {"": 672, "-narrow": 340}  # pixels that a map has on a page and on a telephone
 _BETWEEN = 24  # pixels between two panels
 _LETTER, _AROUND = 6.4, 9  # pixels that a letter of a label takes, and the room around it
@@ -124,7 +124,7 @@ def maps(
     longest = 0
     panels = []
     for title, matrix in matrices:
-        if matrix.size > _MOST_CELLS:
+        if max(shape) > _MOST_CELLS:
             panels.append((title, _picture(matrix / limit, scale, names[0])))
             continue
         texts = [[written.format(number) for number in row] for row in matrix]
@@ -135,7 +135,7 @@ def maps(
     what = f"{len(matrices)} maps" if len(matrices) > 1 else "Map"
     name = f"{what}, {shape[0]} rows ({labels[0]}) by {shape[1]} columns ({labels[1]})"
     body = frame(
-        "gb-map" + " gb-signed" * (low < 0),
+        "gb-map gb-signed" if low < 0 else "gb-map",
         panels,
         shape,
         labels[:2],
@@ -199,7 +199,8 @@ def frame(
     Parameters
     ----------
     kinds : str
-        Classes for the style sheet.
+        Classes for the style sheet. A ``gb-tensor`` is as wide as its numbers and names, anything
+        else as wide as the page.
     panels : sequence of pairs of str
         The title and the rows of each.
     shape : tuple of int
@@ -227,20 +228,24 @@ def frame(
     half = [(_LETTER * len(each) + _AROUND) / 2 for each in names[1] or [""]]
     beside = max(_LETTER * len(each) + _AROUND for each in names[0] or [str(shape[0] - 1)])
     beside = max(beside, half[0])
-    style = {"n": count, "across": across, "letters": longest or 1, "names": f"{beside:.0f}px"}
-    levels = []
+    letters = longest or 1
+    if kinds == "gb-tensor":
+        letters = max(letters, *map(len, names[1] or [""]))
+    style = {"n": count, "m": shape[0], "across": across, "letters": letters}
+    style["names"] = f"{beside:.0f}px"
+    levels, quiet = [], ""
     for kind, width in _WIDTHS.items():
         if not kind:
             width = (width - _BETWEEN * (across - 1)) / across
         wide = (width - min(beside, _LONGEST * width)) / count
-        lines, least = _stairs(half, wide)
+        lines, least = (1, 0.0) if kinds == "gb-tensor" else _stairs(half, wide)
         wide = max(wide, least)
         beyond = max(each - (place + 0.5) * wide for place, each in enumerate(reversed(half)))
         style |= {f"lines{kind}": lines, f"least{kind}": f"{least:.0f}px"}
         style[f"beyond{kind}"] = f"{max(beyond, 0):.0f}px"
         levels.append([place % lines for place in range(count)])
         if longest is None or wide < _DIGIT * longest:
-            kinds += f" gb-quiet{kind}"
+            quiet += f" gb-quiet{kind}"
     head = _head(names[1], shape, levels)
     tables = "".join(
         f'<div class="gb-panel"><table tabindex="0">'
@@ -255,7 +260,7 @@ def frame(
     shown = f'<p class="gb-axes">{shown}</p>' if shown else ""
     variables = ";".join(f"--{key}:{value}" for key, value in style.items())
     return (
-        f'<div class="gb-cells {kinds}" role="group" aria-label="{escape(name)}" '
+        f'<div class="gb-cells {kinds}{quiet}" role="group" aria-label="{escape(name)}" '
         f'data-row="{row}" data-column="{column}" style="{variables}">{shown}'
         f'<div class="gb-panels">{tables}</div>{below}'
         '<p class="gb-read" aria-live="polite"></p></div>'
@@ -284,7 +289,7 @@ def _head(names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]])
             f'<th scope=col style="--a:{a};--b:{b}"><bdi>{escape(name)}</bdi></th>'
             for name, a, b in steps
         )
-    if math.prod(shape) > _MOST_CELLS:
+    if max(shape) > _MOST_CELLS:
         marks = _marks(count)
         spans = [end - start for start, end in zip(marks, [*marks[1:], count], strict=True)]
         return "".join(
