@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from glassbox_book.viz import assets as views
+from glassbox_book.viz import cells
 from glassbox_book.widgets import assets as widgets
 from tools.notebooks import ROOT, notebooks
 
@@ -31,7 +32,7 @@ def command(*more: str) -> list[str]:
 
 def prepare() -> None:
     """Write the scripts that committed outputs look for, and trust those outputs."""
-    for assets in (views, widgets):
+    for assets in (views, widgets, cells):
         assets.write(STATIC / "glassbox")
     SETTINGS.parent.mkdir(parents=True, exist_ok=True)
     SETTINGS.write_text(json.dumps(QUIET))

@@ -1,7 +1,8 @@
 """The book's Sphinx extension: what turns the chapters into this website.
 
 One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
-inside the page (`drawings`), source in cells as listings (`listings`), folded solutions
+inside the page (`drawings`), maps and tensors as coloured cells (`cells`), source in cells as
+listings (`listings`), folded solutions
 (`folding`), code in three levels (`levels`), minutes of sections and what goes deeper (`sections`),
 definitions where a term is used (`definitions`), the bibliography (`citations`), where its works
 and the terms are used (`uses`), versions out of `requirements.txt` (`versions`), the time a chapter
@@ -22,6 +23,7 @@ from sphinx.config import Config
 
 from glassbox_site import (
     api,
+    cells,
     citations,
     definitions,
     docstrings,
@@ -53,9 +55,9 @@ from glassbox_site import (
 
 HERE = Path(__file__).parent
 PARTS = (
-    *(numbers, mathematics, drawings, listings, folding, levels, sections, definitions, citations),
-    *(uses, versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(front, miniature, pieces, lookup, search, notebooks, head, slim, remembered),
+    *(numbers, mathematics, drawings, cells, listings, folding, levels, sections, definitions),
+    *(citations, uses, versions, times, objects, signatures, docstrings, api, highlighting),
+    *(fonts, widgets, front, miniature, pieces, lookup, search, notebooks, head, slim, remembered),
 )
 STYLES = (
     *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "api"),

@@ -128,8 +128,10 @@ def figures_are_described(chapter: Chapter) -> Iterator[str]:
     """A drawn output has a label, a caption, and words for whoever cannot see it."""
     for cell, output in chapter.outputs():
         kinds = set(texts(output)) | set(output.get("data", {}))
-        picture = any(kind.startswith("image/") for kind in kinds)
         html = texts(output).get("text/html", "")
+        picture = (
+            any(kind.startswith("image/") for kind in kinds) or 'class="gb-cells gb-map' in html
+        )
         frame = "<iframe" in html or 'class="gb-widget"' in html
         options = cell.metadata.get("mystnb", {})
         figure, alt = options.get("figure", {}), options.get("image", {}).get("alt", "")

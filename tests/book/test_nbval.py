@@ -23,6 +23,9 @@ def result(**data: str) -> list:
 
 PICTURE = "from IPython.display import HTML\nHTML('<img src=\"data:image/png;base64,AAAA\"> 0.50')"
 
+LINES = '{} <div class="gb-lines"><svg>\n<path d="{}"/>\n</svg>\n</div>'
+CHART = f"from IPython.display import HTML\nHTML({LINES.format('0.50', 'M 1.2 3.4')!r})"
+
 
 def picture(html: str) -> list:
     return result(text_html=html, text_plain="<IPython.core.display.HTML object>")
@@ -46,6 +49,8 @@ CELLS = [  # source, the output that the notebook holds, whether that passes
     (PICTURE, picture('<img src="data:image/png;base64,AAB="> 0.50'), True),
     (PICTURE, picture('<img src="data:image/png;base64,AAAA"> 0.70'), False),
     (PICTURE, picture("0.50"), False),
+    (CHART, picture(LINES.format("0.50", "M 1.25 3.5")), True),
+    (CHART, picture(LINES.format("0.70", "M 1.2 3.4")), False),
     ("import os\nos.environ['GLASSBOX_VIEW_SCRIPTS']", result(text_plain="'linked'"), True),
     ("print(os.listdir())", printed("[]"), True),  # a notebook that was downloaded is alone
     ("import warnings\nwarnings.warn('careful')", [], False),

@@ -19,7 +19,7 @@ def first_code(notebook: NotebookNode, *, drawn: bool = False) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.outputs:
             kinds = cell.outputs[0].get("data", {})
-            if not drawn or "image/svg+xml" in kinds:
+            if not drawn or "gb-map" in kinds.get("text/html", ""):
                 return cell
     raise LookupError("the template has no such cell")
 
@@ -128,6 +128,7 @@ BROKEN = [
     (cells.figures_are_described, of_drawn("figure", "caption")),
     (cells.figures_are_described, code("view()", html('<iframe title="x"></iframe>'))),
     (cells.figures_are_described, code("play()", html('<div class="gb-widget"></div>'))),
+    (cells.figures_are_described, code("draw()", html('<div class="gb-cells gb-map"></div>'))),
     (
         cells.figures_are_described,
         code("view()", html('<iframe title=""></iframe>'), mystnb=described),

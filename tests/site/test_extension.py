@@ -9,11 +9,13 @@ from typing import Any, cast
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 from docutils.utils.math import MathError
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
 from glassbox_site import drawings
+from glassbox_site.cells import fitted, in_pieces
 from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
 from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
@@ -199,3 +201,37 @@ def test_diagram_is_what_its_script_draws(name, tmp_path):
     # A model's numbers differ in the last place from one processor to the next.
     numbers = [[float(n) for n in NUMBER.findall(text)] for text in (drawn, committed)]
     assert numbers[0] == pytest.approx(numbers[1], abs=0.1), again
+
+
+def test_printed_tensors_become_cells_and_the_words_around_them_stay():
+    text = (
+        "sums\ntensor([[0.25, 0.75],\n        [1.00, -0.00]])\n\nof tensor([1.])\ntensor([3, 4])\n"
+    )
+    block = nodes.literal_block(text, text, classes=["output", "stream"], language="none")
+    pieces = in_pieces(block)
+    assert [type(piece) for piece in pieces] == [nodes.literal_block, nodes.raw] * 2
+    assert [piece.astext() for piece in pieces[::2]] == ["sums", "of tensor([1.])"]
+    assert all(piece["classes"] == ["output", "stream"] for piece in pieces[::2])
+    cells = [re.findall(r"<td style[^>]*>([^<]*)", piece.astext()) for piece in pieces[1::2]]
+    assert cells == [["0.25", "0.75", "1.00", "-0.00"], ["3", "4"]]
+
+
+def test_an_output_without_a_tensor_stays_as_it_is():
+    block = nodes.literal_block("", "tensor(0.5) torch.Size([2])", classes=["output"])
+    assert in_pieces(block) == [block]
+
+
+def test_a_map_has_the_name_of_its_figure_and_what_the_page_needs():
+    html = (
+        '<div class="gb-cells gb-map" role="group" aria-label="Map"><td>-0.5</td></div>\n'
+        '<div class="gb-lines"><svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt" '
+        'viewBox="0 0 9 9"><path id="a" fill="#333333"/></svg></div>\n<script>\nload()</script>'
+    )
+    raw = nodes.raw("", html, format="html")
+    metadata = {"mystnb": {"image": {"alt": 'Two "maps"'}}}
+    nodes.container("", raw, cell_metadata=metadata)
+    assert (fixed := fitted(raw, "c1-")).count("<svg") == 1
+    assert 'aria-label="Two &quot;maps&quot;"' in fixed
+    assert "<td>\N{MINUS SIGN}0.5</td>" in fixed
+    assert 'id="c1-a" fill="currentColor"' in fixed
+    assert "<script" not in fixed

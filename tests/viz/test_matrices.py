@@ -1,126 +1,157 @@
 """A heat map shows each number where it stands, and what does not fit is refused."""
 
+import base64
+import io
 import math
+import re
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_rgb
+from bs4 import BeautifulSoup
+from PIL import Image
 
 from glassbox_book.viz import heat_map, heat_maps
-from glassbox_book.viz.matrices import NEGATIVE_COLORMAP, SIGNED_COLORMAP
-from glassbox_book.viz.style import ON_DARK, ON_LIGHT, WEIGHTS_COLORMAP
+from glassbox_book.viz.cells import Cells
+from tests.viz.conftest import HOSTILE
+from tools.same_output import same
 
 LABELS: dict[str, Any] = {"row_label": "position", "column_label": "component"}
 SMALL = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 LARGE = torch.linspace(-2, 1, 40 * 30).view(40, 30)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
+def soup(cells: Cells) -> BeautifulSoup:
+    return BeautifulSoup(cells.body, "html.parser")
 
 
-def picture(ax: Any) -> Any:
-    return (ax.collections or ax.images)[0]
+def numbers(cells: Cells) -> list[list[float]]:
+    return [
+        [float(cell.text) for cell in row.find_all("td")] for row in soup(cells).select("tbody tr")
+    ]
 
 
-@pytest.mark.parametrize("matrix", [SMALL, LARGE, SMALL.numpy(), SMALL.tolist()])
-def test_every_number_is_drawn_with_the_first_row_on_top(matrix):
-    ax = heat_map(matrix, **LABELS).axes[0]
-    assert np.allclose(np.asarray(picture(ax).get_array()).reshape(-1), np.ravel(matrix))
-    assert ax.yaxis_inverted()
-    rows, columns = np.shape(matrix)
-    assert ax.get_xlim() == (-0.5, columns - 0.5)
-    assert ax.get_ylim() == (rows - 0.5, -0.5)
-    assert (ax.get_ylabel(), ax.get_xlabel()) == ("position", "component")
+def shares(cells: Cells) -> list[float]:
+    return [float(share) for share in re.findall(r"--v:(-?[\d.]+)", cells.body)]
 
 
-def test_large_matrices_are_pixels_and_small_ones_shapes():
-    assert heat_map(LARGE, **LABELS).axes[0].images
-    assert not heat_map(SMALL, **LABELS).axes[0].images
+def opacities(cells: Cells) -> list[np.ndarray]:
+    found = re.findall(r"base64,([\w+/=]+)", cells.body)
+    pictures = [Image.open(io.BytesIO(base64.b64decode(png))) for png in found]
+    return [np.asarray(picture.convert("RGBA"))[..., 3] / 255 for picture in pictures]
 
 
-def test_colours_start_at_zero_or_have_zero_in_their_middle():
-    plain = picture(heat_map(SMALL, **LABELS).axes[0])
-    assert (plain.get_clim(), plain.get_cmap()) == ((0, 6), WEIGHTS_COLORMAP)
-    signed = picture(heat_map(LARGE, **LABELS).axes[0])
-    assert (signed.get_clim(), signed.get_cmap()) == ((-2, 2), SIGNED_COLORMAP)
-    below = heat_map(-SMALL, **LABELS)
-    drawn = picture(below.axes[0])
-    assert (drawn.get_clim(), drawn.get_cmap()) == ((-6, 0), NEGATIVE_COLORMAP)
-    assert list(below.axes[1].get_xticks()) == [-6, 0]
-    assert picture(heat_map(-SMALL, **LABELS, signed=True).axes[0]).get_clim() == (-6, 6)
-    assert picture(heat_map(SMALL, **LABELS, signed=True).axes[0]).get_clim() == (-6, 6)
-    assert picture(heat_map(SMALL, **LABELS, limit=10).axes[0]).get_clim() == (0, 10)
-    assert picture(heat_map(torch.zeros(2, 2), **LABELS).axes[0]).get_clim() == (0, 1)
+def scale(cells: Cells) -> str:
+    return " ".join(soup(cells).select_one(".gb-scale").get_text(" ").split())
+
+
+def names(cells: Cells, part: str) -> list[str]:
+    return [name.text for name in soup(cells).select(f"{part} th")]
+
+
+@pytest.mark.parametrize("matrix", [SMALL, SMALL.numpy(), SMALL.tolist()])
+def test_every_number_is_in_a_cell_with_the_first_row_on_top(matrix):
+    drawn = heat_map(matrix, **LABELS)
+    assert numbers(drawn) == SMALL.tolist()
+    assert names(drawn, "tbody") == ["0", "1"]
+    assert [part.text for part in soup(drawn).select(".gb-axes span")] == [
+        "↓ position",
+        "→ component",
+    ]
+
+
+def test_many_numbers_are_pixels_of_one_opacity_for_each_sign():
+    more, less = opacities(heat_map(LARGE, **LABELS))
+    assert np.allclose(more - less, LARGE / 2, atol=1 / 255)
+    assert not (more * less).any()
+    assert not shares(heat_map(LARGE, **LABELS))
+    assert not opacities(heat_map(SMALL, **LABELS))
+    assert len(opacities(heat_map(LARGE[:, :1].abs(), **LABELS))) == 1
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "ends", "first"),
+    [
+        (SMALL, {}, "0 6.0", 1 / 6),
+        (LARGE[:4], {}, "-2.0 0", -1.0),
+        (-SMALL, {}, "-6.0 0", -1 / 6),
+        (-SMALL, {"signed": True}, "-6.0 0 6.0", -1 / 6),
+        (SMALL, {"signed": True}, "-6.0 0 6.0", 1 / 6),
+        (SMALL, {"limit": 10}, "0 10.0", 0.1),
+        (SMALL, {"limit": 0.5}, "0 0.5", 1.0),
+        (torch.zeros(2, 2), {}, "0 1.0", 0.0),
+    ],
+)
+def test_a_cell_is_coloured_by_its_share_of_the_largest_number(matrix, options, ends, first):
+    drawn = heat_map(matrix, **LABELS, **options)
+    assert shares(drawn)[0] == pytest.approx(first, abs=5e-4)
+    assert scale(drawn) == ends
+    assert ("gb-signed" in drawn.body) == ends.startswith("-")
 
 
 def test_rows_and_columns_have_names():
-    ax = heat_map(SMALL, **LABELS, row_names=["$a", "b$"], column_names="xyz").axes[0]
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["$a", "b$"]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["x", "y", "z"]
-    assert list(ax.get_yticks()) == [0, 1]
+    drawn = heat_map(SMALL, **LABELS, row_names=["$a", "b$"], column_names="xyz")
+    assert names(drawn, "tbody") == ["$a", "b$"]
+    assert names(drawn, "thead") == ["x", "y", "z"]
 
 
-def test_without_names_rows_and_columns_are_counted():
-    fig = heat_map(LARGE, **LABELS)
-    fig.draw_without_rendering()
-    assert all(float(tick).is_integer() for tick in fig.axes[0].get_yticks())
+def test_names_are_text_whatever_they_say():
+    drawn = heat_map([[0.5] * len(HOSTILE)], **LABELS, column_names=list(HOSTILE))
+    assert names(drawn, "thead") == list(HOSTILE.values())
 
 
-def test_numbers_stand_in_cells_that_have_room_in_letters_that_stand_out():
-    fig = heat_map(SMALL, **LABELS, annotate="{:.1f}")
-    assert [text.get_text() for text in fig.axes[0].texts] == [
-        "1.0",
-        "2.0",
-        "3.0",
-        "4.0",
-        "5.0",
-        "6.0",
-    ]
-    assert fig.axes[0].texts[0].get_color() == ON_LIGHT
-    assert fig.axes[0].texts[-1].get_color() == ON_DARK
-    assert len(fig.axes) == 1, "numbers need no bar of colours"
-    crowded = heat_map(LARGE, **LABELS, annotate="{:.1f}")
-    assert not crowded.axes[0].texts
-    assert len(crowded.axes) == 2, "colours need one"
-
-
-def test_bar_of_colours_says_what_the_numbers_are():
-    bar = heat_map(LARGE, **LABELS, value_label="cosine").axes[1]
-    assert bar.get_xlabel() == "cosine"
-    assert [tick.get_text().replace("\N{MINUS SIGN}", "-") for tick in bar.get_xticklabels()] == [
-        "-2",
+def test_pictures_count_few_round_rows_and_columns():
+    drawn = soup(heat_map(LARGE, **LABELS))
+    assert [mark.text for mark in drawn.select("tbody th bdi")] == [
         "0",
-        "2",
+        "5",
+        "10",
+        "15",
+        "20",
+        "25",
+        "30",
+        "35",
     ]
+    spans = [int(mark["colspan"]) for mark in drawn.select("thead th")]
+    assert (len(spans), sum(spans)) == (6, 30)
 
 
-def test_matrices_share_one_scale_and_their_labels():
-    fig = heat_maps({"one": SMALL, "two": 2 * SMALL, "three": SMALL}, **LABELS)
-    maps = fig.axes[:3]
-    assert [ax.get_title() for ax in maps] == ["one", "two", "three"]
-    assert {picture(ax).get_clim() for ax in maps} == {(0, 12)}
-    assert [ax.get_ylabel() for ax in maps] == ["position", "", "position"]
-    assert [ax.get_xlabel() for ax in maps] == ["", "component", "component"]
+def test_long_names_of_columns_stand_on_several_lines():
+    lines = {}
+    for name in ("a", "position"):
+        drawn = heat_map(torch.rand(7, 7), **LABELS, column_names=[name] * 7).body
+        lines[name] = {int(line) for line in re.findall(r"--b:(\d)", drawn)}
+    assert lines == {"a": {0}, "position": {0, 1}}
 
 
-def test_long_names_are_turned_wherever_they_are_shown():
-    maps = {title: torch.rand(7, 7) for title in ("one", "two", "three")}
-    fig = heat_maps(maps, **LABELS, column_names=["position"] * 7)
-    fig.draw_without_rendering()
-    turned = {label.get_rotation() for ax in fig.axes[1:3] for label in ax.get_xticklabels()}
-    assert turned == {45.0}
+def test_numbers_show_where_they_are_asked_for_and_have_room():
+    def quiet(matrix, **options):
+        return set(re.findall(r"gb-quiet[\w-]*", heat_map(matrix, **LABELS, **options).body))
+
+    assert quiet(SMALL) == {"gb-quiet", "gb-quiet-narrow"}
+    assert quiet(SMALL, annotate="{:.1f}") == set()
+    assert quiet(SMALL.repeat(1, 5), annotate="{:.3f}") == {"gb-quiet-narrow"}
+    assert quiet(SMALL.repeat(1, 9), annotate="{:.3f}") == {"gb-quiet", "gb-quiet-narrow"}
+    assert '<td style="--v:0.167">1.00</td>' in heat_map(SMALL, **LABELS, annotate="{:.2f}").body
 
 
-def test_both_signs_are_told_apart_by_lightness_too():
-    low, middle, high = (sum(to_rgb(SIGNED_COLORMAP(place))) for place in (0.0, 0.5, 1.0))
-    assert middle > low + 1
-    assert middle > high + 1
+def test_scale_says_what_the_numbers_are():
+    assert scale(heat_map(LARGE, **LABELS, value_label="cosine")) == "-2.0 0 2.0 cosine"
+
+
+def test_matrices_share_one_scale_below_their_titles():
+    drawn = heat_maps({"one": SMALL, "two": 2 * SMALL, "three": SMALL}, **LABELS)
+    assert [title.text for title in soup(drawn).select("caption")] == ["one", "two", "three"]
+    assert shares(drawn)[5::6] == [0.5, 1.0, 0.5]
+    assert scale(drawn) == "0 12.0"
+
+
+def test_rounding_of_the_largest_number_leaves_an_output_the_same():
+    one, other = (heat_map([[0.5, end]], **LABELS).body for end in (1.0 - 1e-7, 1.0 + 1e-7))
+    assert same(one, other)
+    zeros = (heat_map([[x, 1.0]], **LABELS, signed=True).body for x in (-1e-9, 1e-9))
+    assert same(*zeros)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from glassbox_book.viz.style import (
     use_book_style,
 )
 from glassbox_book.viz.tables import Table
+from glassbox_book.viz.tensors import tensor
 from glassbox_book.viz.trees import Node, search_tree
 from glassbox_book.viz.vectors import vector_sums, vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view
@@ -47,6 +48,7 @@ __all__ = [
     "scatters",
     "search_tree",
     "spread_chart",
+    "tensor",
     "trade_off",
     "use_book_style",
     "vector_sums",

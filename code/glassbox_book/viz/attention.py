@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from glassbox_book.viz.matrices import draw_matrix, explain, turn_long_names
-from glassbox_book.viz.panels import grid, numbers
-from glassbox_book.viz.style import FIGURE_WIDTH
+from glassbox_book.viz.cells import Cells, maps
+from glassbox_book.viz.panels import numbers
 from glassbox_book.viz.tokens import visible_all
-
-_PANEL = 0.52  # of the width of a figure: labels of two maps stay above 10 pixels on telephones
-_MOST_SLANTED = 7  # columns of a narrow map beyond which slanted names touch
 
 
 def attention_map(
@@ -27,7 +20,7 @@ def attention_map(
     title: str = "",
     vmax: float = 1.0,
     annotate: bool = True,
-) -> Axes:
+) -> Cells:
     """Draw one attention map.
 
     Parameters
@@ -43,20 +36,19 @@ def attention_map(
     vmax : float
         The weight of the deepest colour. Keep it the same where maps are compared.
     annotate : bool
-        Write each weight into its cell (left out where cells are too small for it). A map without
-        numbers has a bar of its colours from 0 to ``vmax`` below it.
+        Write each weight into its cell (left out where cells are too small for it).
 
     Returns
     -------
-    matplotlib.axes.Axes
-        The axes drawn on.
+    Cells
+        A cell of a notebook displays it.
 
     Raises
     ------
     ValueError
         If ``weights`` is not a matrix of numbers that fits the tokens.
     """
-    fig = attention_maps(
+    return attention_maps(
         [weights],
         query_tokens,
         key_tokens,
@@ -65,7 +57,6 @@ def attention_map(
         annotate=annotate,
         columns=1,
     )
-    return fig.axes[0]
 
 
 def attention_maps(
@@ -77,23 +68,23 @@ def attention_maps(
     vmax: float = 1.0,
     annotate: bool = False,
     columns: int = 2,
-) -> Figure:
+) -> Cells:
     """Draw several attention maps of the same tokens on one colour scale.
 
     Parameters
     ----------
     weights : sequence of arrays or tensors, each of shape (q_len, k_len)
     query_tokens, key_tokens, vmax, annotate
-        As for :func:`attention_map`; without numbers, one bar of colours stands below all maps.
+        As for :func:`attention_map`.
     titles : sequence of str
         One per map.
     columns : int
-        Maps beside one another.
+        Maps beside one another, where there is room.
 
     Returns
     -------
-    Figure
-        A cell displays it.
+    Cells
+        A cell of a notebook displays it.
 
     Raises
     ------
@@ -104,28 +95,18 @@ def attention_maps(
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")
     rows = visible_all(query_tokens)
     keys = rows if key_tokens is None else visible_all(key_tokens)
-    matrices = [_matrix(matrix, len(rows), len(keys)) for matrix in weights]
-    columns = min(columns, len(weights))
-    side = FIGURE_WIDTH * (1.0 if columns == 1 else _PANEL)
-    fig, axes = grid(
-        titles,
-        columns,
-        (side, 1.4 * side),  # high enough: what is left over is closed up
-        y_label="query position",
-        title_at="center",
-        sharey=True,
-        layout="compressed",
+    drawn = [
+        (title, _matrix(matrix, len(rows), len(keys)))
+        for title, matrix in zip(titles, weights, strict=True)
+    ]
+    return maps(
+        drawn,
+        (0.0, vmax),
+        ("query position", "key position", "weight"),
+        (rows, keys),
+        annotate="{:.2f}" if annotate else None,
+        across=min(columns, len(drawn)),
     )
-    for ax, matrix in zip(axes, matrices, strict=True):
-        draw_matrix(ax, matrix, 0.0, vmax, rows, keys)
-        ax.set_aspect("equal")
-        ax.set_xlabel("key position")
-        turn_long_names(ax, keys)
-        if columns > 1 and len(keys) > _MOST_SLANTED:
-            upright: dict[str, Any] = {"rotation": 90, "ha": "center", "rotation_mode": "default"}
-            plt.setp(ax.get_xticklabels(), **upright)
-    explain(fig, axes, "{:.2f}" if annotate else None)
-    return fig
 
 
 def _matrix(weights: Any, q_len: int, k_len: int) -> np.ndarray:

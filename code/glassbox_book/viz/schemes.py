@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
+from glassbox_book.viz.cells import Cells
 from glassbox_book.viz.lines import draw_lines
-from glassbox_book.viz.matrices import color_range, draw_matrix, explain, read_matrix
+from glassbox_book.viz.matrices import heat_maps
 from glassbox_book.viz.panels import move_apart, numbers, write_level
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, svg, width
 from glassbox_book.viz.style import TEXT, check_series
 
 
-@in_two_widths
 def position_scheme(
     matrix: Any,
     scores: Mapping[str, Any],
@@ -25,8 +26,8 @@ def position_scheme(
     column_label: str,
     value_label: str,
     score_label: str = "score",
-) -> Figure:
-    """Draw what a scheme puts in as a matrix, and beside it scores over the distance.
+) -> Cells:
+    """Draw what a scheme puts in as a matrix, and below it scores over the distance.
 
     All schemes are drawn by this function, so that their pictures can be laid side by side.
 
@@ -45,8 +46,8 @@ def position_scheme(
 
     Returns
     -------
-    Figure
-        A cell displays it.
+    Cells
+        A cell of a notebook displays it.
 
     Raises
     ------
@@ -59,17 +60,36 @@ def position_scheme(
     for name, values in lines.items():
         if len(values) != len(distances):
             raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
-    found = read_matrix("matrix", matrix)
-    shape = (2, 1) if is_narrow() else (1, 2)
-    height = 5.6 if is_narrow() else 3.3
-    fig, (matrix_ax, ax) = plt.subplots(*shape, figsize=(width(), height))
-    draw_matrix(matrix_ax, found, *color_range([found], None, None))
-    matrix_ax.set(xlabel=column_label, ylabel=row_label)
-    matrix_ax.set_title("what it puts in", loc="left")
-    explain(fig, [matrix_ax], value_label=value_label)
-    draw_lines(ax, numbers(distances), lines)
+    labels = {"row_label": row_label, "column_label": column_label, "value_label": value_label}
+    above = heat_maps({"what it puts in": matrix}, **labels)
+    below = score_chart(numbers(distances), lines, score_label)
+    drawing = svg(below)
+    plt.close(below)
+    return Cells(f'{above.body}\n<div class="gb-lines">{drawing}</div>', f"{above}; below, lines")
+
+
+@in_two_widths
+def score_chart(distances: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> Figure:
+    """Draw scores over the distance of two positions.
+
+    Parameters
+    ----------
+    distances : array, shape (n,)
+        Position of the key minus position of the query.
+    lines : mapping of str to array, shape (n,)
+        Scores by the names of the lines.
+    label : str
+        What the lines show.
+
+    Returns
+    -------
+    Figure
+        Whoever asked closes it.
+    """
+    fig, ax = plt.subplots(figsize=(width(), 2.6))
+    draw_lines(ax, distances, lines)
     ax.axvline(0, color=TEXT, linewidth=0.8)
-    ax.set(xlabel="distance, key minus query", ylabel=score_label)
+    ax.set(xlabel="distance, key minus query", ylabel=label)
     ax.set_title("what scores make of it", loc="left")
     write_level([ax])
     move_apart(fig)

@@ -10,7 +10,6 @@ from typing import Any
 
 import matplotlib.style
 from cycler import cycler
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, fontManager
 
@@ -32,15 +31,6 @@ TEXT = "#333333"
 
 #: What a page is made of, for lines inside of areas; the site's own follows light and dark.
 PAPER = "#fdfdfb"
-
-#: Text on coloured cells, which stay as they are in light and dark.
-ON_LIGHT = "#111111"
-ON_DARK = "#ffffff"
-
-#: Attention weights, from 0 to 1.
-WEIGHTS_COLORMAP = LinearSegmentedColormap.from_list(
-    "glassbox_weights", ["#edf3f8", "#9cc7e2", QUERY, "#00365a"]
-)
 
 #: Lines and points of several series differ by more than their colour.
 SERIES: tuple[dict[str, Any], ...] = tuple(
@@ -167,12 +157,3 @@ def check_series(series: Collection[str]) -> None:
     """
     if not 1 <= len(series) <= len(SERIES):
         raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")
-
-
-def text_color_on(color: tuple[float, float, float, float]) -> str:
-    """Return the colour of text that stands out best against ``color`` (red, green, blue, ...)."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # The two contrast ratios of WCAG 2, against ON_LIGHT (luminance 0.0056) and white.
-    dark, light = (luminance + 0.05) / 0.0556, 1.05 / (luminance + 0.05)
-    return ON_LIGHT if dark >= light else ON_DARK

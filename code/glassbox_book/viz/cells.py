@@ -1,0 +1,340 @@
+"""Matrices as coloured cells: HTML that follows light and dark, and answers to pointer and keys.
+
+A cell holds its number as text and, as a share of the scale, in the property ``--v``. The style
+sheet mixes its colour out of that, so that zero is the colour of the paper in every theme. A matrix
+with many cells is a picture: one PNG for each sign, through which the same colours show.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from glassbox_book.viz.view import SCRIPTS_VARIABLE
+
+#: What :func:`write` makes and the pages of the site ask for.
+SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
+
+_MOST_CELLS = 30  # rows or columns beyond which a matrix is a picture
+_WIDTHS = {"": 672, "-narrow": 340}  # pixels that a map has on a page and on a telephone
+_BETWEEN = 24  # pixels between two panels
+_LETTER, _AROUND = 6.4, 9  # pixels that a letter of a label takes, and the room around it
+_DIGIT = 5.8  # pixels that a digit takes at least
+_LONGEST = 0.3  # share of the width that names of rows may take
+_MOST_STAIRS = 5  # lines that names of columns may take
+_MOST_MARKS = 8  # numbers beside a picture
+
+Names = Sequence[str] | None
+
+
+@dataclass(frozen=True, repr=False)
+class Cells:
+    """Coloured cells that a notebook, or anything else that shows HTML, can display.
+
+    Attributes
+    ----------
+    body : str
+        HTML without style and script.
+    text : str
+        All that there is without HTML.
+    """
+
+    body: str
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": self.text}
+
+    def html(self) -> str:
+        """Return the HTML, which finds style and script on the site or brings them along.
+
+        ``GLASSBOX_VIEW_SCRIPTS`` says which, as for the attention views.
+        """
+        if os.environ.get(SCRIPTS_VARIABLE) == "linked":
+            return f"{self.body}\n<script>\n{_file('cells_lab.js')}</script>"
+        style, script = _file(STYLE_NAME), _file(SCRIPT_NAME)
+        return f"<style>{style}</style>{self.body}\n<script>\n{script}</script>"
+
+
+def write(folder: str | Path) -> None:
+    """Write script and style sheet into ``folder``, such as the site's ``_static/glassbox``."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in (SCRIPT_NAME, STYLE_NAME):
+        (Path(folder) / name).write_text(_file(name), encoding="utf-8")
+
+
+@cache
+def _file(name: str) -> str:
+    return files("glassbox_book.viz").joinpath(name).read_text(encoding="utf-8")
+
+
+def maps(
+    matrices: Sequence[tuple[str, NDArray[np.float64]]],
+    scale: tuple[float, float],
+    labels: tuple[str, str, str],
+    names: tuple[Names, Names] = (None, None),
+    *,
+    annotate: str | None = None,
+    across: int = 1,
+) -> Cells:
+    """Return matrices of one shape on one scale, each below its title.
+
+    Parameters
+    ----------
+    matrices : sequence of pairs of str and array, shape (rows, columns)
+        Each with its title.
+    scale : pair of float
+        The numbers of the deepest colours; either may be 0.
+    labels : triple of str
+        What the rows, the columns and the numbers are.
+    names : pair of sequence of str
+        A name for each row and each column; they are counted from 0 if left out.
+    annotate : str, optional
+        The format of a number in its cell. Without it, and where there is no room, cells show
+        their colour alone.
+    across : int
+        How many panels stand side by side where there is room.
+
+    Returns
+    -------
+    Cells
+        A cell of a notebook displays it.
+    """
+    low, high = scale
+    limit = max(-low, high)
+    # A limit that is nearly 1 has as many decimals as 1, however a processor rounds.
+    digits = max(1, 2 - math.floor(math.log10(float(f"{limit:.3g}"))))
+    written = annotate or f"{{:.{digits}f}}"
+    shape = matrices[0][1].shape
+    longest = 0
+    panels = []
+    for title, matrix in matrices:
+        if max(shape) > _MOST_CELLS:
+            panels.append((title, _picture(matrix / limit, scale, names[0])))
+            continue
+        texts = [[written.format(number) for number in row] for row in matrix]
+        longest = max(longest, *(len(text.lstrip("-")) for row in texts for text in row))
+        panels.append((title, rows(texts, matrix / limit, names[0])))
+    ends = [low, 0.0, high] if low < 0 < high else [low, high]
+    bar = "<i></i>".join(f"<span>{_short(end, digits)}</span>" for end in ends)
+    what = f"{len(matrices)} maps" if len(matrices) > 1 else "Map"
+    name = f"{what}, {shape[0]} rows ({labels[0]}) by {shape[1]} columns ({labels[1]})"
+    body = frame(
+        "gb-map gb-signed" if low < 0 else "gb-map",
+        panels,
+        shape,
+        labels[:2],
+        names,
+        name=name,
+        below=f'<p class="gb-scale">{bar} {escape(labels[2])}</p>',
+        longest=longest if annotate else None,
+        across=across,
+    )
+    return Cells(body, name)
+
+
+def _short(number: float, digits: int) -> str:
+    """Return a number without zeros at its end; one decimal says that it has been rounded."""
+    whole, _, decimals = f"{number:.{digits}f}".partition(".")
+    return f"{whole}.{decimals[0]}{decimals[1:].rstrip('0')}" if number else "0"
+
+
+def rows(texts: Sequence[Sequence[str]], shares: NDArray[np.float64], names: Names) -> str:
+    """Return the rows of a table of cells.
+
+    Parameters
+    ----------
+    texts : sequence of sequence of str
+        What stands in each cell.
+    shares : array, shape (rows, columns)
+        The same as shares of the scale; the ends are as far as colours go.
+    names : sequence of str, optional
+        A name for each row.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    lines = []
+    for count, (line, row) in enumerate(zip(texts, shares, strict=True)):
+        cells = "".join(
+            f'<td style="--v:{share:.3f}">{text}</td>'
+            for text, share in zip(line, np.clip(row, -1, 1), strict=True)
+        )
+        name = names[count] if names else str(count)
+        lines.append(f"<tr><th scope=row><bdi>{escape(name)}</bdi></th>{cells}</tr>\n")
+    return "".join(lines)
+
+
+def frame(
+    kinds: str,
+    panels: Sequence[tuple[str, str]],
+    shape: tuple[int, ...],
+    labels: Sequence[str],
+    names: tuple[Names, Names],
+    *,
+    name: str,
+    below: str,
+    longest: int | None,
+    across: int = 1,
+) -> str:
+    """Return panels of cells with all that stands around them.
+
+    Parameters
+    ----------
+    kinds : str
+        Classes for the style sheet. A ``gb-tensor`` is as wide as its numbers and names, anything
+        else as wide as the page.
+    panels : sequence of pairs of str
+        The title and the rows of each.
+    shape : tuple of int
+        How many rows and columns there are.
+    labels : pair of str
+        What they are.
+    names : pair of sequence of str
+        Their names.
+    name : str
+        What the whole shows, for whoever cannot see it.
+    below : str
+        HTML that stands below.
+    longest : int, optional
+        The length of the longest number in a cell, without its sign; cells show no numbers if
+        left out.
+    across : int
+        How many panels stand side by side where there is room.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    count = shape[1]
+    half = [(_LETTER * len(each) + _AROUND) / 2 for each in names[1] or [""]]
+    beside = max(_LETTER * len(each) + _AROUND for each in names[0] or [str(shape[0] - 1)])
+    beside = max(beside, half[0])
+    letters = longest or 1
+    if kinds == "gb-tensor":
+        letters = max(letters, *map(len, names[1] or [""]))
+    style = {"n": count, "m": shape[0], "across": across, "letters": letters}
+    style["names"] = f"{beside:.0f}px"
+    levels, quiet = [], ""
+    for kind, width in _WIDTHS.items():
+        if not kind:
+            width = (width - _BETWEEN * (across - 1)) / across
+        wide = (width - min(beside, _LONGEST * width)) / count
+        lines, least = (1, 0.0) if kinds == "gb-tensor" else _stairs(half, wide)
+        wide = max(wide, least)
+        beyond = max(each - (place + 0.5) * wide for place, each in enumerate(reversed(half)))
+        style |= {f"lines{kind}": lines, f"least{kind}": f"{least:.0f}px"}
+        style[f"beyond{kind}"] = f"{max(beyond, 0):.0f}px"
+        levels.append([place % lines for place in range(count)])
+        if longest is None or wide < _DIGIT * longest:
+            quiet += f" gb-quiet{kind}"
+    head = _head(names[1], shape, levels)
+    tables = "".join(
+        f'<div class="gb-panel"><table tabindex="0">'
+        f"{f'<caption>{escape(title)}</caption>' if title else ''}"
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>\n{body}</tbody></table></div>"
+        for title, body in panels
+    )
+    row, column = map(escape, labels)
+    shown = "".join(
+        f"<span>{arrow} {label}</span> " for arrow, label in (("↓", row), ("→", column)) if label
+    )
+    shown = f'<p class="gb-axes">{shown}</p>' if shown else ""
+    variables = ";".join(f"--{key}:{value}" for key, value in style.items())
+    return (
+        f'<div class="gb-cells {kinds}{quiet}" role="group" aria-label="{escape(name)}" '
+        f'data-row="{row}" data-column="{column}" style="{variables}">{shown}'
+        f'<div class="gb-panels">{tables}</div>{below}'
+        '<p class="gb-read" aria-live="polite"></p></div>'
+    )
+
+
+def _stairs(half: Sequence[float], wide: float) -> tuple[int, float]:
+    """Return on how many lines names of columns stand, and how wide a column has to be for that.
+
+    Names that would run into each other stand on several lines in turn, on as few as will do.
+    """
+    for lines in range(1, _MOST_STAIRS + 1):
+        pairs = zip(half, half[lines:], strict=False)
+        least = max((a + b for a, b in pairs), default=0.0) / lines
+        if least <= wide:
+            return lines, 0.0
+    return lines, least
+
+
+def _head(names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]]) -> str:
+    """Return the names of the columns, or numbers as close together as a telephone has room for."""
+    count = shape[1]
+    if names:
+        steps = zip(names, *levels, strict=True)
+        return "".join(
+            f'<th scope=col style="--a:{a};--b:{b}"><bdi>{escape(name)}</bdi></th>'
+            for name, a, b in steps
+        )
+    if max(shape) > _MOST_CELLS:
+        marks = _marks(count)
+        spans = [end - start for start, end in zip(marks, [*marks[1:], count], strict=True)]
+        return "".join(
+            f'<th scope=colgroup colspan="{span}"><bdi>{mark}</bdi></th>'
+            for mark, span in zip(marks, spans, strict=True)
+        )
+    every = 1 if count <= 16 else 2
+    return "".join(
+        f"<th scope=col><bdi>{i if i % every == 0 else ''}</bdi></th>" for i in range(count)
+    )
+
+
+def _marks(count: int) -> range:
+    """Return the numbers that stand beside so many pixels: few, and round."""
+    units = (unit * 10**power for power in range(9) for unit in (1, 2, 5))
+    return range(0, count, next(unit for unit in units if count <= unit * _MOST_MARKS))
+
+
+def _picture(shares: NDArray[np.float64], scale: tuple[float, float], names: Names) -> str:
+    """Return the one row of a table whose cells are pixels."""
+    count, columns = shares.shape
+    marks = range(count) if names else _marks(count)
+    beside = "".join(
+        f'<bdi style="top:{100 * (mark + 0.5) / count:.1f}%">'
+        f"{escape(names[mark]) if names else mark}</bdi>"
+        for mark in marks
+    )
+    layers = "".join(
+        f'<i class="gb-{kind}" style="--png:url({_png(sign * shares)})"></i>'
+        for kind, sign, end in (("more", 1, scale[1]), ("less", -1, scale[0]))
+        if end
+    )
+    limit = max(-scale[0], scale[1])
+    steep = min(max(count / columns, 0.3), 0.75)
+    return (
+        f'<tr><th scope=row>{beside}</th><td class="gb-picture" colspan="{columns}" '
+        f'data-rows="{count}" data-columns="{columns}" data-limit="{limit:.3f}" '
+        f'style="--steep:{steep:.2f}">{layers}</td></tr>\n'
+    )
+
+
+def _png(shares: NDArray[np.float64]) -> str:
+    """Return numbers from 0 to 1 as the opacity of pixels; what is below 0 is clear."""
+    picture = Image.fromarray(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8))
+    picture.putpalette(bytes(3 * 256))
+    file = io.BytesIO()
+    picture.save(file, "PNG", transparency=bytes(range(256)), optimize=True)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")

@@ -1,0 +1,128 @@
+"""A small tensor as a grid of coloured numbers: those that PyTorch prints."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from glassbox_book.viz.cells import Cells, Names, frame, rows
+from glassbox_book.viz.tokens import visible_all
+
+#: What PyTorch prints of a tensor that has a position at least, with nothing left out.
+PRINTED = re.compile(
+    r"^tensor\((\[[^()]*\])(?:,\s+(?:dtype=[\w.]+|grad_fn=<\w+>|requires_grad=True))*\)$", re.M
+)
+
+
+def tensor(
+    values: Any,
+    row_label: str = "",
+    column_label: str = "",
+    *,
+    row_names: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
+) -> Cells:
+    """Show a small tensor: its numbers in cells, coloured by their size.
+
+    Parameters
+    ----------
+    values : Tensor, shape (columns,), (rows, columns) or (panels, rows, columns)
+        The numbers appear as PyTorch prints them.
+    row_label, column_label : str, optional
+        What the rows and columns are.
+    row_names, column_names : sequence of str, optional
+        A name for each; they are counted from 0 if left out.
+
+    Returns
+    -------
+    Cells
+        A cell of a notebook displays it; without HTML it is what PyTorch prints.
+
+    Raises
+    ------
+    ValueError
+        If the tensor has no rows and columns, or too many numbers to print, or does not fit the
+        names.
+    """
+    text = repr(values)
+    found = PRINTED.fullmatch(text)
+    body = found and drawn(
+        found[1],
+        (row_label, column_label),
+        (row_names and visible_all(row_names), column_names and visible_all(column_names)),
+    )
+    if not body:
+        raise ValueError(f"expected a small tensor with one, two or three axes; this is {text}")
+    return Cells(body, text)
+
+
+def drawn(
+    printed: str, labels: Sequence[str] = ("", ""), names: tuple[Names, Names] = (None, None)
+) -> str | None:
+    """Return the HTML of a tensor out of its brackets and numbers, or None where that is not it.
+
+    Parameters
+    ----------
+    printed : str
+        Numbers in brackets, as PyTorch prints them.
+    labels : pair of str
+        What rows and columns are.
+    names : pair of sequence of str
+        Their names.
+
+    Returns
+    -------
+    str or None
+        HTML, if there are one, two or three axes of at least one position and nothing is left out.
+
+    Raises
+    ------
+    ValueError
+        If it does not fit the names.
+    """
+    try:
+        texts = np.array(json.loads(re.sub(r"[^\s,\[\]]+", r'"\g<0>"', printed)))
+        shares = np.array([_number(text) for text in texts.flat]).reshape(texts.shape)
+    except ValueError:
+        return None
+    if not 1 <= texts.ndim <= 3 or not texts.size:
+        return None
+    shape = texts.shape
+    whole = all(re.fullmatch(r"-?\d+", text) for text in texts.flat)
+    if whole and shares.max() > 1:  # numbers of tokens or positions are not large or small
+        shares[:] = 0
+    shares /= np.abs(shares).max() or 1
+    texts, shares = (array.reshape(-1, *(1, *shape)[-2:]) for array in (texts, shares))
+    for what, each, count in zip(("row", "column"), names, texts.shape[1:], strict=True):
+        if each is not None and len(each) != count:
+            raise ValueError(f"there are {len(each)} {what}_names for {count} {what}s")
+    if len(shape) == 1 and not names[0]:
+        names = ([""], names[1])
+    titles = [f"{i}" for i in range(len(texts))] if len(shape) == 3 else [""]
+    panels = [
+        (title, rows(part.tolist(), share, names[0]))
+        for title, part, share in zip(titles, texts, shares, strict=True)
+    ]
+    said = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+    return frame(
+        "gb-tensor",
+        panels,
+        texts.shape[1:],
+        labels,
+        names,
+        name=f"Tensor of shape {said}",
+        below=f'<p class="gb-scale">shape {said}</p>',
+        longest=max(len(text.lstrip("-")) for text in texts.flat),
+    )
+
+
+def _number(text: str) -> float:
+    """Return what a cell is coloured by: its number, and nothing where that is not finite."""
+    number = {"True": 1.0, "False": 0.0}.get(text)
+    number = float(text) if number is None else number
+    return number if math.isfinite(number) else 0.0

@@ -1,0 +1,56 @@
+"""Maps and tensors on the built pages: the same data are the same picture in light and dark."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.site.conftest import SITE, chapters, pages
+from tests.site.look import turn
+
+CHAPTER = "chapters/04_scaled_dot_product.html"
+#: How far the colour of each cell is from the paper, and its share of the scale.
+DISTANCES = """() => {
+  const paper = document.body.appendChild(document.createElement('i'));
+  paper.style.backgroundColor = 'color-mix(in oklab, var(--gb-paper), var(--gb-paper))';
+  const oklab = (element) =>
+    getComputedStyle(element).backgroundColor.match(/-?[\\d.]+(e-\\d+)?/g).slice(0, 3).map(Number);
+  const zero = oklab(paper);
+  return [...document.querySelectorAll('.gb-cells td[style]')].map((cell) => [
+    Math.hypot(...oklab(cell).map((part, i) => part - zero[i])),
+    +cell.style.getPropertyValue('--v'),
+  ]);
+}"""
+
+
+def test_the_same_data_are_the_same_picture_in_both_themes(read):
+    page = read(CHAPTER).page
+    found = {}
+    for theme in ("light", "dark"):
+        turn(page, theme, [])
+        distances, found[theme] = np.array(page.evaluate(DISTANCES)).T
+        assert len(distances) > 100
+        assert distances.max() > 0.5  # of the way from black to white
+        assert np.allclose(distances / distances.max(), np.abs(found[theme]), atol=0.01)
+    assert np.array_equal(found["light"], found["dark"])
+
+
+@pytest.mark.parametrize("file", ["cells.js", "cells.css"])
+def test_a_page_asks_for_script_and_style_once_and_only_where_there_are_cells(file):
+    for name in pages():
+        page = (SITE / name).read_text(encoding="utf-8")
+        assert page.count(f"_static/glassbox/{file}?v=") == ('class="gb-cells' in page), name
+
+
+def test_no_small_tensor_stays_text(chapter, soup):
+    for output in soup(chapter).select(".cell_output pre"):
+        assert not re.search(r"^tensor\(\[[^.]*[\d.]+[^.]*\]\)$", output.text, re.M)
+
+
+def test_every_map_has_the_words_of_its_figure_for_a_name(soup):
+    maps = [each for chapter in chapters() for each in soup(chapter).select(".gb-map")]
+    assert len(maps) > 20
+    for each in maps:
+        assert each.find_parent("figure").figcaption.text
+        assert not re.match(r"(Map|\d+ maps), \d+ rows", each["aria-label"])
+        assert not each.find("script")
