@@ -50,8 +50,8 @@ def data(name: str) -> str:
     names = max((list(case.arguments) for case in cases), key=len)
     tried = [
         f"{{about: {json.dumps(case.about)}, called: {json.dumps(repr(case))}, "
-        f"given: {_literal(list(case.arguments.values()))}, "
-        f"expected: {_literal(exercise.reference(*copy.deepcopy(case).arguments.values()))}}}"
+        f"given: {literal(list(case.arguments.values()))}, "
+        f"expected: {literal(exercise.reference(*copy.deepcopy(case).arguments.values()))}}}"
         for case in cases
     ]
     mistakes = [
@@ -97,7 +97,7 @@ def _is_simple(exercise: Exercise) -> bool:
     return sum(map(_count, given)) <= MOST
 
 
-def _count(value: Any) -> float:
+def _count(value: Any) -> int | float:
     """Return how many numbers a value is made of; without end if it is made of anything else."""
     if isinstance(value, list):
         return sum(map(_count, value))
@@ -106,12 +106,23 @@ def _count(value: Any) -> float:
     return 1 if isinstance(value, bool | int | float) else math.inf
 
 
-def _literal(value: Any) -> str:
-    """Write a value in JavaScript: Python's whole numbers are BigInt there."""
+def literal(value: Any) -> str:
+    """Write a value in JavaScript, where Python's whole numbers are BigInt.
+
+    Parameters
+    ----------
+    value : Tensor, list, tuple, str, bool, int or float
+        The value.
+
+    Returns
+    -------
+    str
+        An expression with the functions ``tensor`` and ``tuple``.
+    """
     if isinstance(value, Tensor):
         return f"tensor({_kind(value)}, [{', '.join(_numbers(value.flatten()))}])"
     if isinstance(value, list | tuple):
-        parts = ", ".join(map(_literal, value))
+        parts = ", ".join(map(literal, value))
         return f"[{parts}]" if isinstance(value, list) else f"tuple({parts})"
     if isinstance(value, bool | str):
         return json.dumps(value)
@@ -123,7 +134,7 @@ def _sample(value: Any) -> str:
     if isinstance(value, tuple):
         return f"tuple({', '.join(map(_sample, value))})"
     if not isinstance(value, Tensor):
-        return _literal(value)
+        return literal(value)
     places = [n * value.numel() // SAMPLE for n in range(SAMPLE)]
     places = sorted(set(places)) if value.numel() else []
     numbers = ", ".join(f"{number:.6g}" for number in value.flatten()[places].tolist())
