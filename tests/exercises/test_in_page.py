@@ -20,7 +20,9 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 PLAYABLE = in_page.playable()
 PRELUDE = Path(exercises.__file__).parent / "page" / "prelude.txt"
 MISTAKES = """([name, given]) => given({
-  tensor: glassboxPage.make, tuple: (...parts) => glassboxPage.Tuple.from(parts),
+  tensor: glassboxPage.make,
+  permute: glassboxPage.permute,
+  tuple: (...parts) => glassboxPage.Tuple.from(parts),
 }).map((results) => {
   let k = 0;
   return glassboxPage.judge(glassboxPage.exercises[name], () => {
@@ -108,7 +110,7 @@ def test_every_mistake_is_told_in_the_same_words(page):
             [outcome(make, copy.deepcopy(case)) for case in exercise.hidden_cases()]
             for make in exercise.mistakes.values()
         ]
-        given = f"({{tensor, tuple}}) => {in_page.literal(results)}"
+        given = f"({{tensor, permute, tuple}}) => {in_page.literal(results)}"
         said = page.evaluate(f"({MISTAKES})([{json.dumps(name)}, {given}])")
         assert said == [check(name, make).text for make in exercise.mistakes.values()]
 
@@ -124,6 +126,7 @@ FAULTS = {
         "in line 2:\n    return query @ key\n"
         "    RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)"
     ),
+    "return query.T.view(8)": "RuntimeError: view size is not compatible",
     "return quary": "NameError: name 'quary' is not defined",
     "while True:\n        pass": "Line 3: your function takes too many steps",
     "return scores(query, key)": "RecursionError: maximum recursion depth exceeded",

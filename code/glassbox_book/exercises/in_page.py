@@ -63,7 +63,7 @@ def data(name: str) -> str:
         f"glassboxPage.exercises[{json.dumps(name)}] = {{returns: {json.dumps(exercise.returns)}, "
         f"tolerance: {exercise.tolerance}, arguments: {json.dumps(names)}, "
         f"gradients: {json.dumps(exercise.gradients)},\n"
-        f"cases: ({{tensor, tuple}}) => [\n{','.join(tried)}],\n"
+        f"cases: ({{tensor, permute, tuple}}) => [\n{','.join(tried)}],\n"
         f"mistakes: ({{sample, tuple}}) => [\n{','.join(mistakes)}]}};\n"
     )
 
@@ -117,8 +117,12 @@ def literal(value: Any) -> str:
     Returns
     -------
     str
-        An expression with the functions ``tensor`` and ``tuple``.
+        An expression with the functions ``tensor``, ``permute`` and ``tuple``.
     """
+    if isinstance(value, Tensor) and not value.is_contiguous():  # what came out of a transpose
+        order = sorted(range(value.dim()), key=lambda dim: -value.stride(dim))
+        back = [order.index(dim) for dim in range(value.dim())]
+        return f"permute({literal(value.permute(order).contiguous())}, {back})"
     if isinstance(value, Tensor):
         return f"tensor({_kind(value)}, [{', '.join(_numbers(value.flatten()))}])"
     if isinstance(value, list | tuple):

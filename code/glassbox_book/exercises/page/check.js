@@ -109,6 +109,7 @@
   const says = (error) => `${error.kind}: ${error.message}`;
   const values = {
     tensor: (dtype, shape, numbers) => make(dtype, shape, numbers),
+    permute: page.permute,
     tuple: (...parts) => Tuple.from(parts),
     sample: (dtype, shape, places, numbers) => ({ dtype, shape, places, numbers }),
   };

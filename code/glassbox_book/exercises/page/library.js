@@ -89,11 +89,11 @@
     ['x dim keepdim', over(summed), { sum: total, prod: (row) => row.reduce((a, b) => a * b, 1) }],
     ['x dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
     ['x dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
-    ['x', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => x }],
+    ['x', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
     ['x other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
     ['x kind', (f) => f, { to: (x, dtype) => cast(x, dtype.name ?? dtype.dtype) }],
     ['x *sizes', (f) => (x, given) => f(x, sizes(given)), {
-      reshape: page.reshape, permute: (x, dims) => page.permute(x, dims.map((d) => page.axis(x, BigInt(d)))),
+      reshape: page.reshape, view: page.viewed, permute: (x, dims) => page.permute(x, dims.map((d) => page.axis(x, BigInt(d)))),
       expand: (x, shape) => page.expand(x, shape.map((n, d) => (n < 0 ? x.shape[d - shape.length + x.shape.length] : n))),
     }],
     ['x dim', (f) => f, {

@@ -99,6 +99,14 @@ globalThis.glassboxPage ??= {};
     return view(x, shape, upTo(x.at.length));
   }
 
+  // As reshape, but only of what lies in memory as it would have to.
+  function viewed(x, wanted) {
+    const y = reshape(x, wanted), step = strides(y.shape), [first] = y.at;
+    const apart = y.shape.map((size, d) => (size > 1 ? y.at[step[d]] - first : 0));
+    const steady = y.at.every((place, i) => place === first + total(apart.map((by, d) => by * (Math.floor(i / step[d]) % y.shape[d]))));
+    return steady ? y : fail('RuntimeError', "view size is not compatible with input tensor's size and stride. Use .reshape(...) instead.");
+  }
+
   // What a result is made of: tensors with axes decide, unless what has none is of a higher kind.
   const rank = (dtype) => (dtype === 'bool' ? 0 : isFloat(dtype) ? 2 : 1);
   function promote(...values) {
@@ -226,6 +234,6 @@ globalThis.glassboxPage ??= {};
   Object.assign(glassboxPage, {
     ARITHMETIC, Dtype, ELLIPSIS, PythonError, Slice, Tensor, Tuple, along, axis, binary, cast, dtypeOf, dtypes, entry, expand, fail, fill,
     getItem, isFloat, item, make, matmul, nested, number, permute, promote, reduce, reshape, restart, select, sizes, sliced, spend, swap,
-    tensor, together, total, unknown, upTo, whole,
+    tensor, together, total, unknown, upTo, viewed, whole,
   });
 })();
