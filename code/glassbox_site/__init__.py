@@ -1,18 +1,6 @@
 """The book's Sphinx extension: what turns the chapters into this website.
 
-One idea per file: numbers by file name (`numbers`), formulas as MathML (`mathematics`), drawings
-inside the page (`drawings`), maps and tensors as coloured cells (`cells`), source in cells as
-listings (`listings`), folded solutions
-(`folding`), code in three levels (`levels`), minutes of sections and what goes deeper (`sections`),
-definitions where a term is used (`definitions`), the bibliography (`citations`), where its works
-and the terms are used (`uses`), versions out of `requirements.txt` (`versions`), the time a chapter
-takes (`times`), the front page (`front`, `thumbnails`) and the miniature of the machine beside each
-title (`miniature`), figures of the chapters on other pages (`pieces`), what others read of a page
-(`head`, `card`), the reference of the package (`api`) out of its signatures (`signatures`) and
-docstrings (`docstrings`) with what their names mean (`objects`), fonts (`fonts`), colours of code
-(`highlighting`), the script of the widgets (`widgets`), the index of the search (`search`), pages
-to look things up in (`lookup`), the chapters to take along (`notebooks`, `plain`), no more bytes
-than the pages use (`slim`), and nothing worked out twice (`remembered`).
+One idea per file, in the order in which they act; the first line of each says what it does.
 """
 
 from pathlib import Path
@@ -42,6 +30,7 @@ from glassbox_site import (
     numbers,
     objects,
     pieces,
+    practice,
     remembered,
     search,
     sections,
@@ -57,11 +46,12 @@ HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, cells, listings, folding, levels, sections, definitions),
     *(citations, uses, versions, times, objects, signatures, docstrings, api, highlighting),
-    *(fonts, widgets, front, miniature, pieces, lookup, search, notebooks, head, slim, remembered),
+    *(fonts, widgets, front, miniature, pieces, lookup, search, notebooks, practice),
+    *(head, slim, remembered),
 )
 STYLES = (
-    *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "api"),
-    *("reference", "front", "print"),
+    *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "practice"),
+    *("api", "reference", "front", "print"),
 )
 #: Classic scripts: a browser loads no module for a page that is read from a folder.
 SCRIPTS = ("memory", "code", "preview", "header", "path")

@@ -103,16 +103,22 @@ def write_copies(app: Sphinx, error: Exception | None) -> None:
         (folder / path.name).write_text(text + "\n", encoding="utf-8")
 
 
+def colab_address(app: Sphinx, page: str) -> str | None:
+    """Return where Colab finds the copy of a chapter, if the book is published."""
+    address = app.config.glassbox_repository.removeprefix(GITHUB)
+    name = f"{page.rpartition('/')[2]}.ipynb"
+    return f"{COLAB}{address}/blob/{BRANCH}/{name}" if address else None
+
+
 def link(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Tell the page of a chapter where its copy lies, and where Colab finds it."""
     if chapter_number(page) is None:
         return
-    name = f"{page.rpartition('/')[2]}.ipynb"
-    context["notebook"] = f"{FOLDER}/{name}"
-    if address := app.config.glassbox_repository:
-        context["colab"] = f"{COLAB}{address.removeprefix(GITHUB)}/blob/{BRANCH}/{name}"
+    context["notebook"] = f"{FOLDER}/{page.rpartition('/')[2]}.ipynb"
+    if address := colab_address(app, page):
+        context["colab"] = address
 
 
 class HowToGet(SphinxDirective):

@@ -133,7 +133,29 @@ def test_right_answers_that_are_not_plain_functions():
 
 
 def test_none_asks_for_return():
-    assert "Did you forget return?" in said(SCORES, lambda query, key: None)
+    def forgets(query, key):
+        scores(query, key)
+
+    assert "Did you forget return?" in said(SCORES, forgets)
+
+
+def test_untouched_stub_is_not_judged():
+    def stub(query, key): ...
+
+    def described(query, key):
+        """Return the scores."""
+
+    for answer in (stub, described):
+        verdict = check(SCORES, answer)
+        assert not verdict.passed
+        assert verdict.text == "Not tried yet: 6 cases wait for your function."
+
+
+def test_whole_number_is_shown_in_full():
+    text = said("architecture.multiplications", lambda n, d_model: (n, d_model))
+    assert "The recurrent is 20, expected 10485760." in text
+    text = said("encoder.parameters", lambda *sizes: 1234567)
+    assert "The number is 1234567, expected" in text
 
 
 def test_numpy_array_is_not_a_tensor():
@@ -219,7 +241,7 @@ def test_pair_with_a_part_missing():
 
 
 def test_wrong_parameters_are_named():
-    text = said(ATTENTION, lambda query, key: None)
+    text = said(ATTENTION, lambda query, key: query)
     assert "Your function takes query, key; it is called with query, key, value" in text
 
 

@@ -41,7 +41,8 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
         return f"The {names[0]} is of type {kind(got)}, expected {kind(expected)}."
     if abs(number - expected) <= tolerance * (abs(expected) or 1.0):
         return None
-    return f"The {names[0]} is {show(number)}, expected {show(expected)}."
+    shown = show(got if isinstance(got, int) else number)
+    return f"The {names[0]} is {shown}, expected {show(expected)}."
 
 
 def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:

@@ -4,12 +4,14 @@ Where the reader's results are those of a known mistake, the verdict says so.
 """
 
 import copy
+import dis
 import inspect
 import re
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import torch
@@ -69,6 +71,8 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
             "without calling it: its name, no brackets.",
         )
     cases = exercise.hidden_cases()
+    if _is_untouched(answer):
+        return Verdict(False, f"Not tried yet: {len(cases)} cases wait for your function.")
     faults = [_fault(exercise, case, answer) for case in cases]
     wrong = [number for number, fault in enumerate(faults) if fault]
     if not wrong:
@@ -84,6 +88,16 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
         _diagnosis(exercise, [cases[number] for number in wrong], answer),
     ]
     return Verdict(False, "\n".join(filter(None, lines)))
+
+
+def _is_untouched(answer: Callable[..., Any]) -> bool:
+    """Whether a function does nothing at all: its body is ``...``, as the book leaves it."""
+    code = getattr(answer, "__code__", None)
+    return code is not None and _instructions(code) == _instructions((lambda: None).__code__)
+
+
+def _instructions(code: CodeType) -> list[tuple[str, Any]]:
+    return [(each.opname, each.argval) for each in dis.get_instructions(code)]
 
 
 def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | None:
@@ -129,20 +143,34 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
 
 def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
     """Find the mistake with the reader's results: in the first case, then in most of them."""
-    got = [_outcome(answer, copy.deepcopy(case)) for case in wrong]
+    got = [outcome(answer, copy.deepcopy(case)) for case in wrong]
     best, most = None, 0
     for sentence, mistake in exercise.mistakes.items():
-        if _alike(exercise.returns, _outcome(mistake, wrong[0]), got[0]):
+        if _alike(exercise.returns, outcome(mistake, wrong[0]), got[0]):
             fits = sum(
-                _alike(exercise.returns, _outcome(mistake, case), mine)
+                _alike(exercise.returns, outcome(mistake, case), mine)
                 for case, mine in zip(wrong, got, strict=True)
             )
             if fits > most:
                 best, most = sentence, fits
-    return best or resemblance(_outcome(exercise.reference, wrong[0]), got[0], exercise.tolerance)
+    return best or resemblance(outcome(exercise.reference, wrong[0]), got[0], exercise.tolerance)
 
 
-def _outcome(function: Callable[..., Any], case: Case) -> Any:
+def outcome(function: Callable[..., Any], case: Case) -> Any:
+    """Return what a function gives in a case, or what the error says that it raises.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    case : Case
+        The case, which the function may change.
+
+    Returns
+    -------
+    Any
+        The result, or a text.
+    """
     try:
         return function(*case.arguments.values())
     except FAILURES as error:

@@ -1,0 +1,164 @@
+"""What a page needs to check an exercise by itself: its cases and its mistakes, and a script.
+
+The script (`page/`) knows a part of Python and of PyTorch. An exercise can be done in a page if its
+cases are made of numbers, truth values, tensors and lists of these.
+"""
+
+import copy
+import json
+import math
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassbox_book.exercises.exercise import EXERCISES, Exercise
+from glassbox_book.exercises.judge import outcome
+
+#: The parts of the script, in this order; the last line of the script gives it ``prelude.txt``.
+SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
+#: The most numbers that the cases of an exercise in a page are made of.
+MOST = 3000
+#: Of a mistake's result so many numbers are kept, which tell it from any other.
+SAMPLE = 8
+
+
+def playable() -> list[str]:
+    """Return the names of the exercises that can be done in a page."""
+    return [name for name, exercise in EXERCISES.items() if _is_simple(exercise)]
+
+
+def data(name: str) -> str:
+    """Return the script that tells a page all about an exercise.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"scaled_dot_product.scores"``; one of :func:`playable`.
+
+    Returns
+    -------
+    str
+        One statement of JavaScript. It holds functions, so that each call has values of its own.
+    """
+    exercise = EXERCISES[name]
+    cases = exercise.hidden_cases()
+    names = max((list(case.arguments) for case in cases), key=len)
+    tried = [
+        f"{{about: {json.dumps(case.about)}, called: {json.dumps(repr(case))}, "
+        f"given: {literal(list(case.arguments.values()))}, "
+        f"expected: {literal(exercise.reference(*copy.deepcopy(case).arguments.values()))}}}"
+        for case in cases
+    ]
+    mistakes = [
+        f"{{says: {json.dumps(sentence)}, gives: "
+        f"[{', '.join(_sample(outcome(make, copy.deepcopy(case))) for case in cases)}]}}"
+        for sentence, make in exercise.mistakes.items()
+    ]
+    return (
+        f"glassboxPage.exercises[{json.dumps(name)}] = {{returns: {json.dumps(exercise.returns)}, "
+        f"tolerance: {exercise.tolerance}, arguments: {json.dumps(names)}, "
+        f"gradients: {json.dumps(exercise.gradients)},\n"
+        f"cases: ({{tensor, permute, tuple}}) => [\n{','.join(tried)}],\n"
+        f"mistakes: ({{sample, tuple}}) => [\n{','.join(mistakes)}]}};\n"
+    )
+
+
+def script() -> str:
+    """Return the script that checks what a reader writes in a page, without its indentation."""
+    folder = files("glassbox_book.exercises") / "page"
+    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    prelude = re.sub(r"\n+", "\n", (folder / "prelude.txt").read_text(encoding="utf-8"))
+    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", "\n".join(parts))
+    return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
+
+
+def write(folder: str | Path) -> None:
+    """Write the script, and a file for each exercise that can be done in a page.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where to; it is made if it is not there.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "python.js").write_text(script(), encoding="utf-8")
+    for name in playable():
+        (folder / f"{name}.js").write_text(data(name), encoding="utf-8")
+
+
+def _is_simple(exercise: Exercise) -> bool:
+    given = [value for case in exercise.hidden_cases() for value in case.arguments.values()]
+    return sum(map(_count, given)) <= MOST
+
+
+def _count(value: Any) -> int | float:
+    """Return how many numbers a value is made of; without end if it is made of anything else."""
+    if isinstance(value, list):
+        return sum(map(_count, value))
+    if isinstance(value, Tensor):
+        return value.numel()
+    return 1 if isinstance(value, bool | int | float) else math.inf
+
+
+def literal(value: Any) -> str:
+    """Write a value in JavaScript, where Python's whole numbers are BigInt.
+
+    Parameters
+    ----------
+    value : Tensor, list, tuple, str, bool, int or float
+        The value.
+
+    Returns
+    -------
+    str
+        An expression with the functions ``tensor``, ``permute`` and ``tuple``.
+    """
+    if isinstance(value, Tensor) and not value.is_contiguous():  # what came out of a transpose
+        order = sorted(range(value.dim()), key=lambda dim: -value.stride(dim))
+        back = [order.index(dim) for dim in range(value.dim())]
+        return f"permute({literal(value.permute(order).contiguous())}, {back})"
+    if isinstance(value, Tensor):
+        return f"tensor({_kind(value)}, [{', '.join(_numbers(value.flatten()))}])"
+    if isinstance(value, list | tuple):
+        parts = ", ".join(map(literal, value))
+        return f"[{parts}]" if isinstance(value, list) else f"tuple({parts})"
+    if isinstance(value, bool | str):
+        return json.dumps(value)
+    return f"{value}n" if isinstance(value, int) else _number(value)
+
+
+def _sample(value: Any) -> str:
+    """Write what a mistake gives: of a tensor some numbers, and their places."""
+    if isinstance(value, tuple):
+        return f"tuple({', '.join(map(_sample, value))})"
+    if not isinstance(value, Tensor):
+        return literal(value)
+    places = [n * value.numel() // SAMPLE for n in range(SAMPLE)]
+    places = sorted(set(places)) if value.numel() else []
+    numbers = ", ".join(f"{number:.6g}" for number in value.flatten()[places].tolist())
+    numbers = numbers.replace("inf", "Infinity").replace("nan", "NaN")
+    return f"sample({_kind(value)}, {places}, [{numbers}])"
+
+
+def _kind(value: Tensor) -> str:
+    return f'"{str(value.dtype).removeprefix("torch.")}", {list(value.shape)}'
+
+
+def _numbers(row: Tensor) -> Iterator[str]:
+    if not row.is_floating_point():
+        return (str(int(number)) for number in row.tolist())
+    if row.dtype == torch.float32:  # NumPy writes as many digits as tell one from the next
+        return map(_number, map(float, map(str, row.numpy())))
+    return map(_number, row.tolist())
+
+
+def _number(number: float) -> str:
+    if math.isfinite(number):
+        return repr(number)
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"

@@ -1,0 +1,176 @@
+// The check of glassbox_book.exercises, in the page: the same cases, the same words. Gradients are
+// left to the notebook.
+(() => {
+  'use strict';
+  const page = glassboxPage;
+  const { Module, PythonError, Tensor, Tuple, dtypes, kind, make, nested } = page;
+
+  // The world of the reader's function: Python's own names, torch, math, and the book's functions.
+  let world = null;
+  function load(prelude) {
+    const torch = new Map(Object.entries({ ...dtypes, long: dtypes.int64, float: dtypes.float32, double: dtypes.float64, inf: Infinity, pi: Math.PI }));
+    const ours = new page.Scope(new page.Scope(null));
+    ours.up.own = new Map([...page.builtins, ['torch', new Module('torch', torch, page.functions, page.methods)], ['math', page.math]]);
+    page.parse(prelude, true)(ours);
+    for (const [name, f] of ours.own) if (!page.methods.has(name)) page.methods.set(name, f);
+    const also = { new_empty: 'new_zeros', empty_like: 'zeros_like', mm: 'matmul', bmm: 'matmul', dot: 'matmul', clip: 'clamp' };
+    for (const [name, known] of Object.entries(also)) if (page.methods.has(known)) page.methods.set(name, page.methods.get(known));
+    const functional = new Module('torch.nn.functional', ours.own);
+    torch.set('special', functional).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
+    const book = ['scaled_dot_product_attention', 'simple_self_attention', 'causal_mask', 'layer_norm'].map((name) => [name, ours.own.get(name)]);
+    world = new page.Scope(ours.up);
+    world.own = new Map([...book, ['F', functional], ['glassbox', new Module('glassbox', new Map(book))]]);
+  }
+
+  // What is wrong with a result ------------------------------------------------------------------
+
+  function short(n) {  // Python's .4g
+    if (!Number.isFinite(n)) return Number.isNaN(n) ? 'nan' : n > 0 ? 'inf' : '-inf';
+    if (/\.\d\d[02468]50*e/.test(n.toExponential(50))) n *= 1 - 1e-12;  // Python rounds a half to the even digit
+    const [digits, power] = n.toExponential(3).split('e');
+    if (n !== 0 && (power < -4 || power >= 4)) return `${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+    return n === 0 ? (Object.is(n, -0) ? '-0' : '0') : n.toPrecision(4).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  }
+  function show(value) {
+    if (value instanceof Tensor) return show(nested(value));
+    if (value instanceof Tuple) return `(${value.map(show).join(', ')})`;
+    if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
+    if (typeof value === 'boolean' || value === null) return { true: 'True', false: 'False', null: 'None' }[value];
+    return typeof value === 'number' ? short(value) : ['bigint', 'string'].includes(typeof value) ? String(value) : `<${kind(value)}>`;
+  }
+  const close = (a, b, tolerance) => a === b || Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
+  const same = (names, expected, got, tolerance) => difference(names, expected, got, tolerance) === null;
+  const tuple = (sizes) => `(${sizes.join(', ')}${sizes.length === 1 ? ',' : ''})`;
+
+  function difference(names, expected, got, tolerance) {
+    if (got === null) return 'Your function gave None. Did you forget return?';
+    if (expected instanceof Tuple) return partsDiffer(names, expected, got, tolerance);
+    if (expected instanceof Tensor) return tensorsDiffer(names[0], expected, got, tolerance);
+    const n = got instanceof Tensor && got.at.length === 1 ? page.item(got) : got;
+    if (!page.dtypeOf(n) || n instanceof Tensor) return `The ${names[0]} is of type ${kind(got)}, expected ${kind(expected)}.`;
+    const [is, should] = [n, expected].map(Number);
+    return Math.abs(is - should) <= tolerance * (Math.abs(should) || 1) ? null : `The ${names[0]} is ${typeof got === 'bigint' || typeof got === 'boolean' ? show(got) : short(is)}, expected ${show(expected)}.`;
+  }
+  function partsDiffer(names, expected, got, tolerance) {
+    const wanted = `expected the tuple (${names.join(', ')})`;
+    if (!Array.isArray(got)) {
+      const alone = names.find((name, k) => same(['part'], expected[k], got, tolerance));
+      return alone ? `Your function returned the ${alone} alone, ${wanted}.` : `The result is of type ${kind(got)}, ${wanted}.`;
+    }
+    if (got.length !== expected.length) return `The result has ${got.length} parts, ${wanted}.`;
+    for (const [k, name] of names.entries()) {
+      const fault = difference([name], expected[k], got[k], tolerance);
+      if (!fault) continue;
+      const fits = (rest, order) => order.length === rest.length || rest.some((part, n) => !order.includes(n) && same(['part'], expected[order.length], part, tolerance) && fits(rest, [...order, n]));
+      if (fits(got, [])) return `These are the right results in the wrong order, ${wanted}.`;
+      return got[k] === null ? `The ${name} is None, ${wanted}.` : fault;
+    }
+    return null;
+  }
+  function tensorsDiffer(name, expected, got, tolerance) {
+    if (!(got instanceof Tensor)) return `The ${name} is of type ${kind(got)}, expected torch.Tensor.`;
+    if (got.shape.join() !== expected.shape.join()) return `The shape of the ${name} is ${tuple(got.shape)}, expected ${tuple(expected.shape)}.`;
+    if (got.dtype !== expected.dtype) return `The dtype of the ${name} is torch.${got.dtype}, expected torch.${expected.dtype}. New tensors take the dtype of the inputs.`;
+    const [is, should] = [got.numbers, expected.numbers], wrong = is.map((n, i) => !close(n, should[i], tolerance));
+    if (!wrong.includes(true)) return null;
+    if (is.length <= 12) return `The ${name}: ${show(got)}\nexpected: ${show(expected)}`;
+    const gaps = is.map((n, i) => (Number.isNaN(n - should[i]) ? (n === should[i] ? 0 : Infinity) : Math.abs(n - should[i])));
+    let place = gaps.indexOf(Math.max(...gaps));
+    const at = got.shape.map((_, d) => { const by = got.shape.slice(d + 1).reduce((a, b) => a * b, 1), k = Math.floor(place / by); place %= by; return BigInt(k); });
+    const [one, other] = [got, expected].map((x) => show(page.getItem(x, Tuple.from(at))));
+    return `The ${name} at ${show(at)}: ${one}, expected ${other} (${wrong.filter(Boolean).length} of ${is.length} entries are wrong).`;
+  }
+  function resemblance(expected, got, tolerance) {
+    if (expected instanceof Tuple && Array.isArray(got)) {
+      const pairs = [...expected].reverse().map((part, k) => [part, [...got].reverse()[k]]);
+      return pairs.map((pair) => resemblance(...pair, tolerance)).find(Boolean) ?? null;
+    }
+    if (!(expected instanceof Tensor && got instanceof Tensor)) return null;
+    const [e, g] = [expected, got].map((x) => page.cast(x, 'float64')), last = e.shape.length - 1, fits = (x) => same(['part'], x, g, tolerance);
+    if (fits(e)) return null;
+    if (last > 0 && fits(page.swap(e, last - 1, last))) return 'It is the expected result transposed: the last two axes are exchanged.';
+    if (fits(page.binary('-', 1n, e))) return 'It is 1 minus the expected result: true and false are exchanged.';
+    if (g.shape.join() !== e.shape.join() || !e.numbers.some(Boolean)) return null;
+    const factor = page.total(page.binary('*', g, e).numbers) / page.total(e.numbers.map((n) => n * n));
+    return factor && fits(page.binary('*', e, factor)) ? `Every entry is ${short(factor)} times the expected one.` : null;
+  }
+
+  // The verdict ----------------------------------------------------------------------------------
+
+  // What a known mistake gives is kept as a sample of its numbers.
+  function isSample(sample, got) {
+    if (sample instanceof Tuple) return Array.isArray(got) && got.length === sample.length && sample.every((part, k) => isSample(part, got[k]));
+    if (typeof sample === 'string' || typeof got === 'string') return sample === got;
+    if (!sample?.places) return got !== null && same(['part'], sample, got, 1e-4);
+    if (!(got instanceof Tensor) || got.dtype !== sample.dtype || got.shape.join() !== sample.shape.join()) return false;
+    const plain = (n) => (Number.isNaN(n) ? 12345 : n), { numbers } = got;
+    return sample.places.every((place, k) => close(plain(numbers[place]), plain(sample.numbers[k]), 1e-4));
+  }
+  const says = (error) => `${error.kind}: ${error.message}`;
+  const values = {
+    tensor: (dtype, shape, numbers) => make(dtype, shape, numbers),
+    permute: page.permute,
+    tuple: (...parts) => Tuple.from(parts),
+    sample: (dtype, shape, places, numbers) => ({ dtype, shape, places, numbers }),
+  };
+  const unlike = (before, after) => (before instanceof Tensor ? before.numbers.some((n, i) => n !== after.numbers[i] && !Number.isNaN(n)) : Array.isArray(before) && (before.length !== after.length || before.some((each, k) => unlike(each, after[k]))));
+
+  function attempt(names, given, before, answer) {
+    const { takes } = answer, known = takes?.map(({ name }) => name);
+    if (takes && !takes.some(({ isRest }) => isRest) && (given.length > takes.length || given.length < takes.filter(({ otherwise }) => !otherwise).length)) {
+      return { fault: `Your function takes ${known.join(', ') || 'nothing'}; it is called with ${names.join(', ')}, in this order.` };
+    }
+    page.line = null;
+    page.restart();
+    try {
+      const got = answer(given), changed = names.find((_, k) => unlike(before[k], given[k]));
+      return { got, fault: changed && `Your function changed its argument ${changed} in place. Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not.` };
+    } catch (error) {
+      if (error instanceof RangeError) return { got: 'RecursionError', fault: 'Your function raised an error:\n    RecursionError: maximum recursion depth exceeded' };
+      if (!(error instanceof PythonError) || ['Unknown', 'Endless'].includes(error.kind)) throw error;
+      const line = page.line && page.source?.split('\n')[page.line - 1].trim();
+      return { got: says(error), fault: `Your function raised an error${page.line ? ` in line ${page.line}` : ''}:${line ? `\n    ${line}` : ''}\n    ${says(error)}` };
+    }
+  }
+  // An exercise makes its cases anew for every call: nothing that a function changes stays.
+  function judge(exercise, answer) {
+    const { returns, tolerance } = exercise, names = exercise.arguments, make_ = () => exercise.cases(values);
+    page.printed = [];
+    const cases = make_(), before = make_();
+    const tried = cases.map((each, k) => {
+      const found = attempt(names.slice(0, each.given.length), each.given, before[k].given, answer);
+      return { ...each, ...found, fault: found.fault ?? difference(returns, each.expected, found.got, tolerance) };
+    });
+    const wrong = tried.flatMap(({ fault }, k) => (fault ? [k] : []));
+    if (!wrong.length) return { passed: true, text: `Right in all ${cases.length} cases: ${cases.map(({ about }) => about).join('; ')}.` };
+    const first = tried[wrong[0]];
+    const fits = exercise.mistakes(values).map(({ says: sentence, gives }) => [sentence, isSample(gives[wrong[0]], first.got) ? wrong.filter((k) => isSample(gives[k], tried[k].got)).length : 0]);
+    const [sentence, most] = fits.reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
+    const lines = [
+      `Not yet: ${cases.length - wrong.length} of ${cases.length} cases are right. The first that is not: ${first.about}.`,
+      `Called with ${first.called}.`, first.fault, most ? sentence : resemblance(first.expected, first.got, tolerance),
+    ];
+    return { passed: false, text: lines.filter(Boolean).join('\n') };
+  }
+
+  const SUBSET = 'This page knows a part of Python and of PyTorch: functions, conditions, loops, lists and the usual operations on tensors. The notebook knows the rest.';
+  // Judges what the reader wrote: the function of that name, as text.
+  function check(exercise, source) {
+    Object.assign(page, { line: null, source, printed: [] });
+    page.restart();
+    try {
+      const scope = new page.Scope(world);
+      page.parse(source)(scope);
+      const answer = scope.own.get(exercise.function);
+      if (typeof answer !== 'function') return { passed: false, text: `There is no function called ${exercise.function}.` };
+      return judge(exercise, answer);
+    } catch (error) {
+      const where = page.line ? `Line ${page.line}: ` : '';
+      if (error instanceof RangeError) return { passed: false, text: 'This is nested too deeply for this page.' };
+      if (!(error instanceof PythonError)) throw error;
+      if (error.kind === 'Unknown') return { passed: false, text: `${where}${error.message} is not known here. ${SUBSET}` };
+      return { passed: false, text: error.kind === 'Endless' ? `${where}${error.message}` : `${where}${says(error)}` };
+    }
+  }
+  Object.assign(page, { check, judge, load, show });
+})();

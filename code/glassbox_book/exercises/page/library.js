@@ -1,0 +1,136 @@
+// What the page has by name: some of Python's own functions, of math, and of torch what is not
+// written in Python in prelude.txt. An entry says what it is called and takes: 'name one two *more'.
+(() => {
+  'use strict';
+  const page = glassboxPage;
+  const { Dtype, Tensor, Tuple, along, cast, dtypeOf, fail, isFloat, make, number, reduce, sizes, spend, tensor, total, unknown, upTo, whole } = page;
+
+  class Range {
+    constructor(start, stop, step) { Object.assign(this, { start, step, length: Math.max(0, Math.ceil((stop - start) / step)) }); }
+    * [Symbol.iterator]() { for (let k = 0; k < this.length; k++) yield BigInt(this.start + k * this.step); }
+  }
+  class Module { constructor(name, ...members) { Object.assign(this, { name, members }); } }
+  const TYPES = { bigint: 'int', number: 'float', boolean: 'bool', string: 'str', function: 'function' };
+  const CLASSES = [[Tuple, 'tuple'], [Array, 'list'], [Tensor, 'torch.Tensor'], [Range, 'range'], [Module, 'module'], [Dtype, 'torch.dtype']];
+  const kind = (value) => TYPES[typeof value] ?? (value === null ? 'NoneType' : CLASSES.find(([type]) => value instanceof type)?.[1] ?? 'generator');
+
+  // Python's way of calling, by place or by name: what is left out is undefined.
+  const table = (entries) => new Map(Object.entries(entries).map(([spec, f]) => {
+    const [name, ...takes] = spec.split(' ');
+    return [name, (args, byName = new Map()) => {
+      const rest = takes.findIndex((each) => each[0] === '*');
+      if (args.length > takes.length && rest < 0) fail('TypeError', `${name}() takes ${takes.length} arguments but ${args.length} were given`);
+      for (const each of byName.keys()) if (!takes.includes(each)) unknown(`${name}(${each}=...)`);
+      return f(...takes.map((each, k) => (k === rest ? args.slice(k) : k < args.length && (rest < 0 || k < rest) ? args[k] : byName.get(each))));
+    }];
+  }));
+  const families = (...groups) => table(Object.assign({}, ...groups.map(([takes, wrap, members]) => Object.fromEntries(Object.entries(members).map(([name, f]) => [`${name} ${takes}`, wrap(f)])))));
+  const all = (values) => [...page.iterate(values)];
+  const yes = (value) => value !== undefined && page.truth(value);
+
+  // Python's own
+  const best = (sign) => (values, key) => {
+    const found = values.length === 1 ? all(values[0]) : values, of = (value) => (key ? page.call(key, [value]) : value);
+    return found.length ? found.reduce((a, b) => (page.truth(page.compare(sign, of(b), of(a))) ? b : a)) : fail('ValueError', 'the largest or smallest of nothing');
+  };
+  const sorted = (values, key, reverse) => {
+    const of = (value) => (key ? page.call(key, [value]) : value), sign = yes(reverse) ? '>' : '<';
+    const before = (a, b) => page.truth(page.compare(sign, of(a), of(b)));
+    return all(values).sort((a, b) => (before(a, b) ? -1 : +before(b, a)));
+  };
+  const even = (n) => (Math.abs(n % 1) === 0.5 ? 2 * Math.round(n / 2) : Math.round(n));
+  const bounds = (start, stop, step = 1n) => (stop === undefined ? [0n, start, step] : [start, stop, step]);
+  const zip = (lists) => {
+    const found = lists.map(all);
+    return upTo(Math.min(...found.map((each) => each.length))).map((k) => Tuple.from(found.map((each) => each[k])))[Symbol.iterator]();
+  };
+  const builtins = table({
+    'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
+    'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
+    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': number,
+    'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
+    'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
+    'enumerate values': (values) => all(values).map((value, k) => Tuple.of(BigInt(k), value))[Symbol.iterator](),
+    'len x': (x) => BigInt((x instanceof Tensor ? x.shape[0] : x?.length) ?? fail('TypeError', `object of type '${kind(x)}' has no len()`)),
+    'map f *lists': (f, lists) => all(zip(lists)).map((each) => page.call(f, [...each]))[Symbol.iterator](), 'zip *lists': zip,
+    'max *values key': best('>'), 'min *values key': best('<'), 'sorted values key reverse': sorted, 'reversed values': (values) => all(values).reverse()[Symbol.iterator](),
+    'print *values': (values) => { spend(1000); page.printed.push(values.map(page.show).join(' ')); return null; },
+    'range start stop step': (...given) => { const [a, b, by] = bounds(...given).map(whole); return by ? new Range(a, b, by) : fail('ValueError', 'range() arg 3 must not be zero'); },
+    'round x': (x) => BigInt(even(number(x))), 'sum values': (values) => all(values).reduce((a, b) => page.operate('+', a, b), 0n),
+  });
+  const lists = table({
+    'append l x': (l, x) => { l.push(x); return null; }, 'extend l values': (l, values) => { l.push(...all(values)); return null; },
+    'pop l i': (l, i = -1n) => l.splice(page.place(l, i), 1)[0],
+  });
+  const finite = (f) => (x) => { const n = number(x), found = f(n); return Number.isFinite(found) || !Number.isFinite(n) ? found : fail('ValueError', 'math domain error'); };
+  const { sqrt, exp, log, log2, sin, cos, tanh } = Math;
+  const math = new Module('math', new Map(Object.entries({ inf: Infinity, pi: Math.PI, nan: NaN, e: Math.E })),
+    families(['x', finite, { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['x', (f) => (x) => BigInt(f(number(x))), { floor: Math.floor, ceil: Math.ceil }], ['values', (f) => (values) => all(values).reduce(f, 1n), { prod: (a, b) => page.operate('*', a, b) }]));
+
+  // Of torch: what works on numbers one by one, on rows of them, or makes them.
+  function erf(x) {  // a series near zero, a fraction beyond
+    const far = Math.abs(x);
+    let term = x, sum = x, tail = 0;
+    for (let n = 1; n < 60 && far < 3; n++) sum += (term *= -x * x / n) / (2 * n + 1);
+    for (let n = 40; n > 0; n--) tail = n / 2 / (far + tail);
+    return far < 3 ? 2 / sqrt(Math.PI) * sum : Math.sign(x) * (1 - exp(-x * x) / sqrt(Math.PI) / (far + tail));
+  }
+  const largest = (row) => row.reduce((a, b) => (b > a || Number.isNaN(b) ? b : a));
+  const smallest = (row) => -largest(row.map((n) => -n));
+  const summed = (x) => (isFloat(x.dtype) ? x.dtype : 'int64');
+  const over = (dtype) => (f) => (x, dim = null, keepdim = undefined) => reduce(x, dim, yes(keepdim), (row) => +f(row), dtype(x));
+  const each = (dtype) => (f) => (x) => make(dtype(x), x.shape, x.numbers.map((n) => +f(n)));
+  const [same, decimal, whole_, truth] = [(x) => x.dtype, (x) => (isFloat(x.dtype) ? x.dtype : 'float32'), () => 'int64', () => 'bool'];
+  const methods = families(
+    ['x', each(decimal), { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['x', each(truth), { isnan: Number.isNaN, isfinite: Number.isFinite }],
+    ['x', each(same), { abs: Math.abs, floor: Math.floor, ceil: Math.ceil, round: even, clone: (n) => n }],
+    ['x', (dtype) => (x) => cast(x, dtype), { float: 'float32', double: 'float64', long: 'int64', int: 'int32', bool: 'bool' }],
+    ['x dim keepdim', over(same), { amax: largest, amin: smallest, mean: (row) => total(row) / row.length }],
+    ['x dim keepdim', over(summed), { sum: total, prod: (row) => row.reduce((a, b) => a * b, 1) }],
+    ['x dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
+    ['x dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
+    ['x', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
+    ['x other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
+    ['x kind', (f) => f, { to: (x, dtype) => cast(x, dtype.name ?? dtype.dtype) }],
+    ['x *sizes', (f) => (x, given) => f(x, sizes(given)), {
+      reshape: page.reshape, view: page.viewed, permute: (x, dims) => page.permute(x, dims.map((d) => page.axis(x, BigInt(d)))),
+      expand: (x, shape) => page.expand(x, shape.map((n, d) => (n < 0 ? x.shape[d - shape.length + x.shape.length] : n))),
+    }],
+    ['x dim', (f) => f, {
+      size: (x, dim) => (dim === undefined ? Tuple.from(x.shape.map(BigInt)) : BigInt(x.shape[page.axis(x, dim)])),
+      cumsum: (x, dim) => along(x, dim, (row) => row.map((_, k) => total(row.slice(0, k + 1))), summed(x)),
+      argsort: (x, dim = -1n) => along(x, dim, (row) => upTo(row.length).sort((i, j) => row[i] - row[j]), 'int64'),
+    }],
+  );
+  const filled = (shape, value, dtype) => make(dtype?.name ?? dtypeOf(value), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
+  const functions = table({
+    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, dtype?.name ?? x.dtype); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
+    'zeros *size dtype': (size, dtype) => filled(sizes(size), 0, dtype), 'ones *size dtype': (size, dtype) => filled(sizes(size), 1, dtype),
+    'arange start end step dtype'(start, stop, step, dtype) {
+      const given = bounds(start, stop, step), [a, b, by] = given.map(number), places = upTo(Math.max(0, Math.ceil((b - a) / by)));
+      return make(dtype?.name ?? page.promote(...given), [places.length], places.map((k) => a + k * by));
+    },
+    'cat tensors dim'(tensors, dim = 0n) {
+      const list = all(tensors), d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;
+      if (first.some((x) => x.shape.slice(1).join() !== others.join())) fail('RuntimeError', `Sizes of tensors must match except in dimension ${d}.`);
+      return page.swap(make(page.promote(...list), [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers)), 0, d);
+    },
+    'where condition x other'(...given) {
+      const parts = given.map(tensor), shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
+      return make(page.promote(given[1], given[2]), shape, mask.map((n, k) => (n ? a : b)[k]));
+    },
+  });
+
+  // What follows a dot
+  page.attribute = (value, name) => {
+    if (value instanceof Module) return value.members.find((each) => each.has(name))?.get(name) ?? unknown(`${value.name}.${name}`);
+    const isTensor = value instanceof Tensor, last = isTensor && value.shape.length - 1;
+    if (isTensor && (name === 'T' || name === 'mT')) return last < 1 ? value : page.swap(value, last - 1, last);
+    if (isTensor && name === 'shape') return Tuple.from(value.shape.map(BigInt));
+    if (isTensor && name === 'dtype') return page.dtypes[value.dtype];
+    if (value instanceof Tuple && (name === 'values' || name === 'indices')) return value[+(name === 'indices')];
+    const f = (isTensor ? methods : kind(value) === 'list' ? lists : new Map()).get(name) ?? unknown(`${kind(value)}.${name}`);
+    return (args, byName) => f([value, ...args], byName);
+  };
+  Object.assign(page, { Module, Range, builtins, functions, kind, math, methods });
+})();

@@ -1,0 +1,431 @@
+// The part of Python that the exercises need. What is read becomes functions of a scope; all that
+// they can reach stands in tables of these files: JavaScript's own names are out of reach.
+(() => {
+  'use strict';
+  const page = glassboxPage;
+  const { ARITHMETIC, ELLIPSIS, Slice, Tensor, Tuple, dtypeOf, fail, isFloat, spend, unknown, upTo, whole } = page;
+
+  // Words ---------------------------------------------------------------------------------------
+
+  const WORD = new RegExp([
+    /([ \t]+|\\\n|#.*)|(\n)/,
+    /("""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')/,
+    /((?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
+    /((?:\*\*|\/\/)=?|\.\.\.|->|:=|[-+*/%@&|<>=!]=|[-+*/%@&|~<>=.,:;()[\]{}])/,
+  ].map((part) => part.source).join('|'), 'uy');
+  const KINDS = ['space', 'newline', 'text', 'number', 'name', 'sign'];
+  const KEYWORDS = new Set(('False None True and break continue def elif else for from if import in is lambda not or '
+    + 'pass return while').split(' '));
+  const OTHERS = new Set(('assert async await class del except finally global nonlocal raise try with yield '
+    + ':= {').split(' '));
+
+  function words(source) {
+    const found = [], indents = [0];
+    let line = 1, depth = 0, fresh = true, place = 0;
+    const add = (kind, text = '') => found.push({ kind, text, line });
+    const wrong = (message) => { page.line = line; fail('SyntaxError', message); };
+    while (place < source.length) {
+      if (fresh) {
+        const [blank] = /^[ \t]*/.exec(source.slice(place)), indent = blank.replaceAll('\t', '    ').length;
+        if (!'#\n'.includes(source[place + blank.length] ?? '\n')) {
+          if (indent > indents.at(-1)) add('in', indents.push(indent));
+          while (indent < indents.at(-1)) add('out', indents.pop());
+          if (indent !== indents.at(-1)) wrong('this line is not indented like any before it');
+          fresh = false;
+        }
+      }
+      WORD.lastIndex = place;
+      const [text, ...groups] = WORD.exec(source) ?? wrong(`${source[place]} was not expected here`);
+      const kind = KINDS[groups.findIndex((group) => group !== undefined)];
+      if (kind === 'newline' && !depth) {
+        if (!fresh) add('line');
+        fresh = true;
+      } else if (kind !== 'newline' && kind !== 'space') {
+        depth += '([{'.includes(text) - ')]}'.includes(text);
+        add(OTHERS.has(text) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
+      }
+      line += text.split('\n').length - 1;
+      place += text.length;
+    }
+    if (depth > 0) wrong('a bracket is not closed');
+    add('line');
+    while (indents.pop()) add('out');
+    add('end');
+    return found;
+  }
+
+  // Grammar: each part becomes a function of a scope -------------------------------------------------
+
+  const BREAK = { jump: 'break' }, CONTINUE = { jump: 'continue' };
+  const CONSTANTS = { None: null, True: true, False: false, '...': ELLIPSIS };
+  const [NOT, COMPARING, ABOVE] = [2, 3, 4];
+  const LEVELS = [['or'], ['and'], [], ['in', 'is', 'not', '==', '!=', '<', '<=', '>', '>='], ['|'], ['&'], ['+', '-'],
+    ['*', '/', '//', '%', '@']];
+
+  class Scope {
+    constructor(up) { Object.assign(this, { up, own: new Map() }); }
+    find(name) {
+      if (this.own.has(name)) return this.own.get(name);
+      return this.up ? this.up.find(name) : fail('NameError', `name '${name}' is not defined`);
+    }
+    set(name, value) { this.own.set(name, value); }
+  }
+
+  function parse(source, isOurs = false) {
+    const tokens = words(source.replaceAll('\r', ''));
+    let i = 0;
+    const is = (...texts) => tokens[i].kind === 'sign' && texts.includes(tokens[i].text);
+    const accept = (...texts) => (is(...texts) ? tokens[i++].text : null);
+    const wrong = (message = 'invalid syntax') => {
+      page.line = tokens[i].line;
+      return tokens[i].kind === 'other' ? unknown(tokens[i].text) : fail('SyntaxError', message);
+    };
+    const expect = (text) => accept(text) ?? wrong(`${text} is missing here`);
+    const take = (kind) => (tokens[i].kind === kind ? tokens[i++].text : wrong());
+
+    // What may stand to the left of = knows how to give its value away.
+    const assign = (target, scope, value) => (target.assign ?? wrong)(scope, value);
+    const spread = (parts, scope) => parts.flatMap((part) => (part.isStarred ? [...iterate(part(scope))] : [part(scope)]));
+    const sequence = (parts, type) => Object.assign((scope) => type.from(spread(parts, scope)), {
+      assign(scope, value) {
+        const values = [...iterate(value)], [wanted, got] = [parts.length, values.length];
+        if (got > wanted) fail('ValueError', `too many values to unpack (expected ${wanted})`);
+        if (got < wanted) fail('ValueError', `not enough values to unpack (expected ${wanted}, got ${got})`);
+        parts.forEach((part, k) => assign(part, scope, values[k]));
+      },
+    });
+    const part = () => (accept('*') ? Object.assign(operators(ABOVE), { isStarred: true }) : expression());
+    const list = (each = part) => {
+      const parts = [each()];
+      if (!is(',') && !parts[0].isStarred) return parts[0];
+      while (accept(',') && !is('=', 'in') && tokens[i].kind !== 'line') parts.push(each());
+      return sequence(parts, Tuple);
+    };
+    const target = () => list(() => operators(ABOVE));
+    // Between brackets stand parts, or one part for each of something.
+    const bracket = (end, each = part) => {
+      const parts = [];
+      let comma = null;
+      do {
+        if (is(end)) break;
+        parts.push(each());
+        if (is('for')) {
+          const run = clauses();
+          return expect(end) && { parts, run: (scope) => run(scope, parts[0]) };
+        }
+        comma = accept(',');
+      } while (comma);
+      return expect(end) && { parts, isOne: parts.length === 1 && !comma && !parts[0].isStarred };
+    };
+    const clauses = () => {
+      const found = [];
+      while (accept('for')) {
+        const each = { target: target(), items: expect('in') && operators(0), tests: [] };
+        while (accept('if')) each.tests.push(operators(0));
+        found.push(each);
+      }
+      return (scope, element) => {
+        const inner = new Scope(scope);
+        return (function* run(k) {
+          if (k === found.length) yield element(inner);
+          else for (const value of iterate(found[k].items(inner))) {
+            assign(found[k].target, inner, value);
+            if (found[k].tests.every((test) => truth(test(inner)))) yield* run(k + 1);
+          }
+        })(0);
+      };
+    };
+
+    const parameters = (end) => bracket(end, () => {
+      const own = { isRest: accept('*'), name: take('name') };
+      if (end === ')' && accept(':')) expression();
+      return Object.assign(own, accept('=') && { otherwise: expression() });
+    }).parts;
+    const makeFunction = (called, takes, run) => (scope) => {
+      const defaults = takes.map(({ otherwise }) => otherwise?.(scope));
+      return Object.assign((args, byName = new Map()) => {
+        const local = new Scope(scope);
+        takes.forEach(({ name, isRest }, k) => {
+          const value = isRest ? Tuple.from(args.slice(k)) : k < args.length ? args[k] : byName.has(name) ? byName.get(name) : defaults[k];
+          local.set(name, value === undefined ? fail('TypeError', `${called}() missing the argument '${name}'`) : value);
+        });
+        for (const name of byName.keys()) if (!local.own.has(name)) fail('TypeError', `${called}() got an unexpected keyword argument '${name}'`);
+        if (args.length > takes.length && !takes.at(-1)?.isRest) fail('TypeError', `${called}() takes ${takes.length} arguments but ${args.length} were given`);
+        return deeper(() => run(local));
+      }, { takes });
+    };
+
+    const expression = () => {
+      if (accept('lambda')) {
+        const takes = parameters(':');
+        return makeFunction('<lambda>', takes, expression());
+      }
+      const value = operators(0);
+      if (!accept('if')) return value;
+      const test = operators(0), other = expect('else') && expression();
+      return (scope) => (truth(test(scope)) ? value(scope) : other(scope));
+    };
+    const operators = (level) => {
+      if (level === LEVELS.length) return unary();
+      if (level === NOT && accept('not')) {
+        const value = operators(NOT);
+        return (scope) => !truth(value(scope));
+      }
+      let left = operators(level + 1);
+      if (level === COMPARING) return comparison(left);
+      for (let sign = accept(...LEVELS[level]); sign; sign = accept(...LEVELS[level])) {
+        const one = left, op = sign, other = operators(level + 1);
+        left = level > NOT ? (scope) => operate(op, one(scope), other(scope)) : (scope) => {
+          const value = one(scope);
+          return truth(value) === (op === 'or') ? value : other(scope);
+        };
+      }
+      return left;
+    };
+    const comparison = (first) => {
+      const rest = [];
+      for (let sign = accept(...LEVELS[COMPARING]); sign; sign = accept(...LEVELS[COMPARING])) {
+        if (sign === 'not') sign = expect('in') && 'not in';
+        if (sign === 'is' && accept('not')) sign = 'not is';
+        rest.push([sign, operators(ABOVE)]);
+      }
+      return rest.length ? (scope) => {
+        let left = first(scope), result = true;
+        for (const [sign, other] of rest) {
+          const right = other(scope);
+          result = sign.startsWith('not ') ? !truth(compare(sign.slice(4), left, right)) : compare(sign, left, right);
+          if (rest.length > 1 && !truth(result)) return result;
+          left = right;
+        }
+        return result;
+      } : first;
+    };
+    const unary = () => {
+      const sign = accept('-', '+', '~');
+      if (sign) {
+        const value = unary();
+        return (scope) => negative(sign, value(scope));
+      }
+      const base = primary(), power = accept('**') && unary();
+      return power ? (scope) => operate('**', base(scope), power(scope)) : base;
+    };
+    const primary = () => {
+      let value = atom();
+      for (let sign = accept('.', '(', '['); sign; sign = accept('.', '(', '[')) value = { '.': member, '(': called, '[': entry }[sign](value);
+      return value;
+    };
+    const member = (value) => {
+      const name = take('name');
+      return (scope) => page.attribute(value(scope), name);
+    };
+    const entry = (value) => {
+      const { parts, isOne } = bracket(']', slice), key = isOne ? parts[0] : sequence(parts, Tuple);
+      return Object.assign((scope) => getItem(value(scope), key(scope)), {
+        assign: (scope, given) => setItem(value(scope), key(scope), given),
+      });
+    };
+    const called = (value) => {
+      const { run, parts } = bracket(')', argument), byName = parts.filter((each) => each.byName), byPlace = parts.filter((each) => !each.byName);
+      return (scope) => call(value(scope), run ? [run(scope)] : spread(byPlace, scope), new Map(byName.map((each) => [each.byName, each(scope)])));
+    };
+    const argument = () => {
+      const byName = tokens[i + 1].text === '=' && take('name');
+      if (!byName) return part();
+      const value = expect('=') && expression();
+      return Object.assign((scope) => value(scope), { byName });
+    };
+    const slice = () => {
+      const parts = [is(':') ? null : part()];
+      while (accept(':')) parts.push(is(':', ',', ']') ? null : expression());
+      return parts.length === 1 ? parts[0] : (scope) => new Slice(...[0, 1, 2].map((k) => parts[k]?.(scope) ?? null));
+    };
+    const atom = () => {
+      const { kind, text } = tokens[i++];
+      if (kind === 'name') return Object.assign((scope) => scope.find(text), { assign: (scope, value) => scope.set(text, value) });
+      if (kind === 'text') return () => text.replace(/^("""|'''|.)([^]*)\1$/, '$2');
+      if (kind === 'number') {
+        const plain = text.replaceAll('_', ''), value = /^\d+$/.test(plain) ? BigInt(plain) : Number(plain);
+        return () => value;
+      }
+      if (kind === 'sign' && Object.hasOwn(CONSTANTS, text)) return () => CONSTANTS[text];
+      if (kind === 'sign' && text === '(') {
+        const { run, parts, isOne } = bracket(')');
+        return run ?? (isOne ? parts[0] : sequence(parts, Tuple));
+      }
+      if (kind === 'sign' && text === '[') {
+        const { run, parts } = bracket(']');
+        return run ? (scope) => [...run(scope)] : sequence(parts, Array);
+      }
+      i--;
+      return wrong();
+    };
+
+    // Statements: each gives nothing, or where to jump.
+    const run = (statements) => (scope) => {
+      for (const { line, act } of statements) {
+        spend();
+        if (!isOurs) page.line = line;
+        const jump = act(scope);
+        if (jump) return jump;
+      }
+      return undefined;
+    };
+    const block = () => {
+      expect(':');
+      if (tokens[i].kind !== 'line') return run(simple());
+      if (tokens[++i].kind !== 'in') wrong('an indented block is missing here');
+      const found = [];
+      for (i++; tokens[i].kind !== 'out';) found.push(...statement());
+      i++;
+      return run(found);
+    };
+    const condition = () => {
+      const test = expression(), then = block(), other = accept('elif') ? condition() : accept('else') && block();
+      return (scope) => (truth(test(scope)) ? then(scope) : other?.(scope));
+    };
+    const loop = (begin) => {
+      const body = block(), other = accept('else') && block();
+      return (scope) => {
+        for (const start of begin(scope)) {
+          start();
+          const jump = body(scope);
+          if (jump === BREAK) return undefined;
+          if (jump && jump !== CONTINUE) return jump;
+        }
+        return other?.(scope);
+      };
+    };
+    const compound = {
+      if: condition,
+      while() {
+        const test = expression();
+        return loop(function* begin(scope) { while (truth(test(scope))) yield spend; });
+      },
+      for() {
+        const each = target(), items = expect('in') && list();
+        return loop(function* begin(scope) { for (const value of iterate(items(scope))) yield () => assign(each, scope, value); });
+      },
+      def() {
+        const name = take('name'), takes = expect('(') && parameters(')');
+        if (accept('->')) expression();
+        const body = block(), make = makeFunction(name, takes, (scope) => body(scope)?.value ?? null);
+        return (scope) => scope.set(name, make(scope));
+      },
+    };
+    const statement = () => {
+      const { line } = tokens[i], sign = accept(...Object.keys(compound));
+      if (tokens[i].kind === 'in') wrong('this line is indented too far');
+      return sign ? [{ line, act: compound[sign]() }] : simple();
+    };
+    const simple = () => {
+      const found = [];
+      do { if (tokens[i].kind !== 'line') found.push({ line: tokens[i].line, act: small() }); } while (accept(';'));
+      take('line');
+      return found;
+    };
+    const small = () => {
+      const sign = accept('pass', 'break', 'continue', 'return', 'import', 'from');
+      if (sign === 'import' || sign === 'from') while (tokens[i].kind !== 'line') i++;  // all that is known is there
+      if (sign === 'return') {
+        const value = tokens[i].kind === 'line' ? () => null : list();
+        return (scope) => ({ value: value(scope) });
+      }
+      if (sign) return () => ({ break: BREAK, continue: CONTINUE })[sign];
+      const targets = [list()], { kind, text } = tokens[i];
+      if (kind === 'sign' && text !== '==' && /^\W+=$/.test(text)) {
+        const value = ++i && list();
+        return (scope) => assign(targets[0], scope, inPlace(text.slice(0, -1), targets[0](scope), value(scope)));
+      }
+      while (accept('=')) targets.push(list());
+      const value = targets.pop();
+      return (scope) => { const given = value(scope); targets.forEach((each) => assign(each, scope, given)); };
+    };
+
+    const statements = [];
+    while (tokens[i].kind !== 'end') statements.push(...statement());
+    return run(statements);
+  }
+
+  // Values: how they compare and combine, and how they are called -----------------------------------
+
+  const { Range, kind } = page;
+  const isInt = (value) => typeof value === 'bigint' || typeof value === 'boolean';
+  const isNumber = (value) => isInt(value) || typeof value === 'number';
+  const areTensors = (a, b) => (a instanceof Tensor || b instanceof Tensor) && dtypeOf(a) && dtypeOf(b);
+  const cannot = (op, a, b) => fail('TypeError', `unsupported operand type(s) for ${op}: '${kind(a)}' and '${kind(b)}'`);
+
+  function* counted(values) { for (const value of values) { spend(); yield value; } }
+  function iterate(value) {
+    if (value instanceof Tensor && value.shape.length) return counted(upTo(value.shape[0]).map((k) => page.getItem(value, BigInt(k))));
+    return typeof value?.[Symbol.iterator] === 'function' ? counted(value) : fail('TypeError', `'${kind(value)}' object is not iterable`);
+  }
+  function truth(value) {
+    if (value instanceof Tensor && value.at.length !== 1) fail('RuntimeError', 'Boolean value of Tensor with more than one value is ambiguous');
+    return Boolean(value instanceof Tensor ? page.item(value) : Array.isArray(value) || value instanceof Range ? value.length : value);
+  }
+  const equal = (a, b) => (Array.isArray(a) && Array.isArray(b) ? kind(a) === kind(b) && a.length === b.length && a.every((each, k) => truth(compare('==', each, b[k])))
+    : isNumber(a) && isNumber(b) ? a == b : a === b);  // numbers of either kind
+  function compare(sign, a, b) {
+    if (sign === 'is') return a === b;
+    if (sign === 'in') return [...iterate(b)].some((each) => truth(compare('==', each, a)));
+    if (areTensors(a, b)) return page.binary(sign, a, b);
+    if (sign === '==' || sign === '!=') return equal(a, b) === (sign === '==');
+    return isNumber(a) && isNumber(b) ? { '<': a < b, '<=': a <= b, '>': a > b, '>=': a >= b }[sign] : cannot(sign, a, b);
+  }
+
+  const remainder = (a, b) => ((a % b) + b) % b;
+  const power = (a, b) => (b * BigInt(a.toString(2).length) < 50_000n ? a ** b : unknown('such large numbers'));
+  const WHOLE = { ...ARITHMETIC, '%': remainder, '//': (a, b) => (a - remainder(a, b)) / b, '**': power };
+  function arithmetic(op, a, b) {
+    if ('//%'.includes(op) && b == 0) fail('ZeroDivisionError', 'division by zero');
+    if (!isInt(a) || !isInt(b) || op === '/' || (op === '**' && b < 0)) return '&|'.includes(op) ? cannot(op, a, b) : ARITHMETIC[op](Number(a), Number(b));
+    const found = WHOLE[op](BigInt(a), BigInt(b));
+    if (op === '*') power(found, 1n);
+    return typeof a === 'boolean' && typeof b === 'boolean' && '&|'.includes(op) ? found === 1n : found;
+  }
+  function operate(op, a, b) {
+    if (op === '@') return page.matmul(a, b);
+    if (isNumber(a) && isNumber(b)) return arithmetic(op, a, b);
+    if (areTensors(a, b)) return page.binary(op, a, b);
+    if (op === '+' && Array.isArray(a) && kind(a) === kind(b)) { spend(a.length + b.length); return a.concat(b); }
+    if (op === '*' && Array.isArray(a) && isInt(b)) return a.slice(0, 0).concat(upTo(Math.max(0, Number(b)) * a.length).map((k) => a[k % a.length]));
+    return op === '*' && Array.isArray(b) && isInt(a) ? operate(op, b, a) : cannot(op, a, b);
+  }
+  function inPlace(op, a, b) {
+    if (kind(a) === 'list' && op === '+') { a.push(...iterate(b)); return a; }
+    const found = operate(op, a, b);
+    if (!(a instanceof Tensor)) return found;
+    return isFloat(found.dtype) && !isFloat(a.dtype) ? fail('RuntimeError', `result type Float can't be cast to the desired output type ${a.dtype}`) : page.fill(a, found);
+  }
+  function negative(sign, value) {
+    if (sign === '~') return value instanceof Tensor && value.dtype === 'bool' ? page.binary('==', value, false) : operate('-', -1n, value);
+    return sign === '-' ? operate('*', value, -1n) : value;
+  }
+
+  const place = (list, key) => {
+    const k = whole(key) + (whole(key) < 0 ? list.length : 0);
+    return k >= 0 && k < list.length ? k : fail('IndexError', `${kind(list)} index out of range`);
+  };
+  function getItem(value, key) {
+    if (value instanceof Tensor) return page.getItem(value, key);
+    const items = value instanceof Range ? [...value] : Array.isArray(value) ? value : fail('TypeError', `'${kind(value)}' object is not subscriptable`);
+    return key instanceof Slice ? items.slice(0, 0).concat(page.sliced(key, items.length).map((k) => items[k])) : items[place(items, key)];
+  }
+  function setItem(value, key, given) {
+    if (value instanceof Tensor) page.fill(page.select(value, key).found, given);
+    else if (kind(value) === 'list' && !(key instanceof Slice)) value[place(value, key)] = given;
+    else fail('TypeError', `'${kind(value)}' object does not support this assignment`);
+  }
+
+  let depth = 0;
+  function deeper(run) {
+    if (++depth > 150) fail('RecursionError', 'maximum recursion depth exceeded');
+    try { return run(); } finally { depth--; }
+  }
+  function call(f, args, byName) {
+    spend();
+    return typeof f === 'function' ? f(args, byName) : fail('TypeError', `'${kind(f)}' object is not callable`);
+  }
+
+  Object.assign(page, { Scope, call, compare, iterate, operate, parse, place, truth });
+})();

@@ -1,0 +1,155 @@
+// Exercises that are done in the page, and a quiz that remembers. All stays on the reader's machine:
+// glassbox:exercise:NAME has what was written, glassbox:answers:PAGE the options in the order chosen,
+// glassbox:quiz:PAGE how many questions are answered, as 2/6, for whoever shows progress.
+(() => {
+  'use strict';
+  const { src, dataset: { version } } = document.currentScript;
+  const page = decodeURIComponent(location.pathname.split('/').pop()).replace(/\.html$/, '');
+  const keep = (key, value) => { try { localStorage.setItem(`glassbox:${key}`, JSON.stringify(value)); } catch { /* not allowed here */ } };
+  const kept = (key) => { try { return JSON.parse(localStorage.getItem(`glassbox:${key}`)); } catch { return null; } };
+  const tell = (detail) => document.dispatchEvent(new CustomEvent('glassbox:progress', { detail: { page, ...detail } }));
+  const make = (name, className, text = '') => Object.assign(document.createElement(name), { className, textContent: text });
+
+  // Exercises -----------------------------------------------------------------------------------
+
+  const loading = new Map();
+  const load = (file) => {
+    if (!loading.has(file)) {
+      loading.set(file, new Promise((done, failed) => {
+        const script = make('script', '');
+        Object.assign(script, { src: new URL(`glassbox/exercises/${file}.js?v=${version}`, src).href, onload: done, onerror: failed });
+        document.head.append(script);
+      }).catch((error) => { loading.delete(file); throw error; }));
+    }
+    return loading.get(file);
+  };
+
+  for (const card of document.querySelectorAll('.gb-try')) {
+    const { exercise, function: called } = card.dataset;
+    const button = card.querySelector('button'), state = card.querySelector('.gb-state'), untried = state.textContent;
+    if (!button) continue;
+    const cell = card.closest('.cell').querySelector('.cell_input');
+    const stub = cell.querySelector('pre').textContent.replace(/\n+check\([^]*$/, '\n');
+    let form = null;
+    const mark = (passed) => {
+      card.classList.toggle('gb-solved', passed === true);
+      state.textContent = passed === true ? 'Solved here.' : passed === false ? 'Begun here, not solved yet.' : untried;
+      button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Go on here';
+    };
+    const memory = () => kept(`exercise:${exercise}`) ?? {};
+
+    const check = async (field, said) => {
+      said.className = 'gb-said';
+      said.textContent = 'Loading what checks it …';
+      try {
+        await load('python');
+        await load(exercise);
+      } catch {
+        said.textContent = 'What checks it could not be loaded. Is the page still connected?';
+        return;
+      }
+      const known = glassboxPage.exercises[exercise];
+      const { passed, text } = glassboxPage.check({ ...known, function: called }, field.value);
+      const lines = [text, passed && known.gradients ? 'The notebook checks its gradients too.' : ''];
+      const printed = glassboxPage.printed.slice(0, 20).join('\n').slice(0, 2000);
+      said.classList.add(passed ? 'gb-passed' : 'gb-not-yet');
+      said.replaceChildren(...lines.filter(Boolean).flatMap((line) => line.split('\n')).map((line) => make('p', '', line)));
+      if (printed) said.append(make('p', '', 'Printed:'), make('pre', '', printed));
+      keep(`exercise:${exercise}`, { text: field.value, passed });
+      mark(passed);
+      tell({ exercise, passed });
+    };
+
+    const open = () => {
+      form = make('form', 'gb-form');
+      const label = make('label', '', `Your function ${called}`), field = make('textarea', '');
+      const run = make('button', '', 'Check'), over = make('button', '', 'Start over'), said = make('div', 'gb-said');
+      const hint = make('span', 'gb-hint', 'Ctrl+Enter checks');
+      Object.assign(field, { id: `try-${exercise}`, value: memory().text ?? stub, spellcheck: false, autocapitalize: 'off', autocomplete: 'off', wrap: 'off' });
+      label.htmlFor = field.id;
+      over.type = 'button';
+      said.setAttribute('role', 'status');
+      const fit = () => { field.rows = Math.max(5, field.value.split('\n').length + 1); };
+      field.addEventListener('input', () => { fit(); keep(`exercise:${exercise}`, { ...memory(), text: field.value, passed: memory().passed ?? false }); });
+      // Tab leaves the field; a new line is indented like the one before it, and more after a colon.
+      field.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' || event.isComposing) return;
+        event.preventDefault();
+        if (event.ctrlKey || event.metaKey) { form.requestSubmit(); return; }
+        const line = field.value.slice(0, field.selectionStart).split('\n').pop();
+        document.execCommand('insertText', false, `\n${/^ */.exec(line)[0]}${/:\s*$/.test(line) ? '    ' : ''}`);
+      });
+      form.addEventListener('submit', (event) => { event.preventDefault(); check(field, said); });
+      over.addEventListener('click', () => {
+        field.value = stub;
+        fit();
+        keep(`exercise:${exercise}`, null);
+        said.replaceChildren();
+        said.className = 'gb-said';
+        mark();
+        field.focus();
+      });
+      const row = make('p', 'gb-row');
+      row.append(run, over, hint);
+      form.append(label, field, row, said);
+      card.append(form);
+      fit();
+      return field;
+    };
+
+    button.hidden = false;
+    button.setAttribute('aria-expanded', 'false');
+    button.addEventListener('click', () => {
+      const field = form ? form.querySelector('textarea') : open(), shows = cell.hidden;
+      form.hidden = shows;
+      cell.hidden = !shows;
+      button.setAttribute('aria-expanded', String(!shows));
+      mark(memory().passed);
+      if (!shows) field.focus();
+    });
+    mark(memory().passed);
+  }
+
+  // Quiz ----------------------------------------------------------------------------------------
+
+  const questions = [...document.querySelectorAll('.gb-quiz')];
+  if (!questions.length) return;
+  const idOf = (question) => question.getAttribute('aria-labelledby');
+  const answers = kept(`answers:${page}`) ?? {};
+  const score = make('p', 'gb-score'), said = make('span', ''), again = make('button', '', 'Start over');
+  again.type = 'button';
+  said.setAttribute('role', 'status');
+  const count = () => {
+    const chosen = questions.filter((question) => answers[idOf(question)]?.length);
+    const right = chosen.filter((question) => question.querySelectorAll('.gb-option')[answers[idOf(question)][0]]?.classList.contains('gb-right'));
+    said.textContent = chosen.length ? `${chosen.length} of ${questions.length} answered, ${right.length} right at the first try. ` : `${questions.length} questions. Your answers stay on this machine.`;
+    again.hidden = !chosen.length;
+    return chosen.length;
+  };
+  const save = () => {
+    const answered = count();
+    keep(`answers:${page}`, answers);
+    try { localStorage.setItem(`glassbox:quiz:${page}`, `${answered}/${questions.length}`); } catch { /* not allowed here */ }
+    tell({ answered, total: questions.length });
+  };
+  for (const question of questions) {
+    [...question.querySelectorAll('.gb-option')].forEach((option, k) => {
+      const before = answers[idOf(question)] ?? [];
+      option.open = before.length > 0 && before.at(-1) === k;
+      option.querySelector('summary').addEventListener('click', () => {
+        if (option.open) return;  // it is about to close
+        answers[idOf(question)] = [...(answers[idOf(question)] ?? []).filter((each) => each !== k || answers[idOf(question)][0] === k), k];
+        save();
+      });
+    });
+  }
+  again.addEventListener('click', () => {
+    for (const option of document.querySelectorAll('.gb-option[open]')) option.open = false;
+    for (const id of Object.keys(answers)) delete answers[id];
+    save();
+    questions[0].querySelector('summary').focus();
+  });
+  score.append(said, again);
+  questions.at(-1).after(score);
+  count();
+})();

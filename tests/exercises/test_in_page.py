@@ -1,0 +1,233 @@
+"""What checks an exercise in a page agrees with the check, and knows no more than it should."""
+
+import copy
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from glassbox_book import exercises
+from glassbox_book.exercises import EXERCISES, check, in_page
+from glassbox_book.exercises.judge import outcome
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+PLAYABLE = in_page.playable()
+PRELUDE = Path(exercises.__file__).parent / "page" / "prelude.txt"
+MISTAKES = """([name, given]) => given({
+  tensor: glassboxPage.make,
+  permute: glassboxPage.permute,
+  tuple: (...parts) => glassboxPage.Tuple.from(parts),
+}).map((results) => {
+  let k = 0;
+  return glassboxPage.judge(glassboxPage.exercises[name], () => {
+    const result = results[k++];
+    if (typeof result === "string") glassboxPage.fail(...result.split(/: ([^]*)/));
+    return result;
+  }).text;
+})"""
+
+
+def solutions() -> dict[str, tuple[str, str]]:
+    """Return the solution of each exercise in the chapters, and what its function is called."""
+    found = {}
+    for file in sorted(CHAPTERS.glob("[0-9]*.ipynb")):
+        for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            call = re.search(r'\ncheck\("([\w.]+)", (\w+)\)$', source)
+            if call and "Right in all" in json.dumps(cell.get("outputs")):
+                found[call[1]] = (source[: call.start()], call[2])
+    return found
+
+
+SOLUTIONS = solutions()
+
+
+@pytest.fixture
+def page(revisit) -> Any:
+    """A page that has the script and knows all exercises."""
+    page = revisit().page
+    page.set_content("<!DOCTYPE html><title>Exercises</title>")
+    page.add_script_tag(content=in_page.script() + "".join(map(in_page.data, PLAYABLE)))
+    return page
+
+
+@pytest.fixture
+def says(page) -> Callable[[str, str], dict[str, Any]]:
+    """Return a function that checks in the page what a reader wrote."""
+
+    def says(name: str, source: str, called: str = "") -> dict[str, Any]:
+        called = called or name.partition(".")[2]
+        return page.evaluate(
+            "([name, source, called]) =>"
+            " glassboxPage.check({...glassboxPage.exercises[name], function: called}, source)",
+            [name, source, called],
+        )
+
+    return says
+
+
+@pytest.fixture
+def without_gradients() -> Iterator[None]:
+    """Judge values alone, as a page does."""
+    with_them = [exercise for exercise in EXERCISES.values() if exercise.gradients]
+    for exercise in with_them:
+        object.__setattr__(exercise, "gradients", False)
+    yield
+    for exercise in with_them:
+        object.__setattr__(exercise, "gradients", True)
+
+
+def test_most_exercises_can_be_done_in_a_page():
+    assert len(PLAYABLE) >= 40
+    assert set(PLAYABLE) <= set(SOLUTIONS)
+    assert "architecture.dependencies" not in PLAYABLE  # its cases are networks
+
+
+def test_what_a_page_loads_is_light():
+    assert len(in_page.script().encode()) < 62_000
+    assert max(len(in_page.data(name).encode()) for name in PLAYABLE) < 80_000
+
+
+def test_every_solution_is_right_in_the_page_too(says):
+    for name in PLAYABLE:
+        verdict = says(name, *SOLUTIONS[name])
+        assert verdict["passed"], f"{name}: {verdict['text']}"
+        plain = check(name, EXERCISES[name].reference).text.replace("; gradients too.", ".")
+        assert verdict["text"] == plain
+
+
+@pytest.mark.usefixtures("without_gradients")
+def test_every_mistake_is_told_in_the_same_words(page):
+    for name in PLAYABLE:
+        exercise = EXERCISES[name]
+        results = [
+            [outcome(make, copy.deepcopy(case)) for case in exercise.hidden_cases()]
+            for make in exercise.mistakes.values()
+        ]
+        given = f"({{tensor, permute, tuple}}) => {in_page.literal(results)}"
+        said = page.evaluate(f"({MISTAKES})([{json.dumps(name)}, {given}])")
+        assert said == [check(name, make).text for make in exercise.mistakes.values()]
+
+
+FAULTS = {
+    "return query @ key.mT": "You forgot to scale",
+    "return (key @ query.T / query.size(-1) ** 0.5)": "The shape of the scores is (3, 2)",
+    "query -= 1\n    return query @ key.T": "changed its argument query in place",
+    "query[0][1] = 5.0": "changed its argument query in place",
+    "return [1.0, 2]": "The scores is of type list, expected torch.Tensor.",
+    "query @ key.T": "Your function gave None. Did you forget return?",
+    "return query @ key": (
+        "in line 2:\n    return query @ key\n"
+        "    RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)"
+    ),
+    "return query.T.view(8)": "RuntimeError: view size is not compatible",
+    "return quary": "NameError: name 'quary' is not defined",
+    "while True:\n        pass": "Line 3: your function takes too many steps",
+    "return scores(query, key)": "RecursionError: maximum recursion depth exceeded",
+    "return [0] * 10 ** 9": "too many steps",
+    "return torch.zeros(100_000, 100_000)": "too many steps",
+    "return 9 ** 9 ** 9": "such large numbers is not known here",
+    "x = 1\n    with torch.no_grad():\n        pass": "Line 3: with is not known here. This page",
+    "return torch.einsum('id,jd->ij', query, key)": "Line 2: torch.einsum is not known here.",
+    "return {1: 2}": "Line 2: { is not known here.",
+    "return (1": "Line 3: SyntaxError: a bracket is not closed",
+    "if True return 1": "SyntaxError: : is missing here",
+    "return query.constructor": "torch.Tensor.constructor is not known here",
+    "return query.__proto__": "torch.Tensor.__proto__ is not known here",
+    "return [].constructor": "list.constructor is not known here",
+    "return torch.constructor": "torch.constructor is not known here",
+    "return scores.constructor('alert(1)')()": "function.constructor is not known here",
+    "return globalThis": "NameError: name 'globalThis' is not defined",
+    "return hasOwnProperty": "NameError: name 'hasOwnProperty' is not defined",
+}
+
+
+def test_what_is_wrong_or_not_known_is_named_with_its_line(says):
+    for body, message in FAULTS.items():
+        verdict = says("scaled_dot_product.scores", f"def scores(query, key):\n    {body}\n")
+        assert not verdict["passed"], body
+        assert message in verdict["text"], f"{body}: {verdict['text']}"
+
+
+WAYS = [
+    "return torch.stack([key @ q for q in query]) / query.size(1) ** 0.5",
+    "return (query[:, None] * key[None]).sum(-1) / math.sqrt(len(key[0]))",
+    "return torch.matmul(query, key.transpose(-2, -1)) / query.shape[-1] ** 0.5",
+    "import math\n    d = float(query.shape[-1])\n    return query @ key.T * d**-0.5",
+    """
+    table = [[0.0] * len(key) for _ in query]  # a list of lists
+    for i, q in enumerate(query):
+        for j in range(len(key)):
+            total = 0
+            for a, b in zip(q, key[j]):
+                total += a * b
+            table[i][j] = (total / math.sqrt(q.numel())).item()
+    return torch.tensor(table, dtype=query.dtype)""",
+]
+
+
+@pytest.mark.parametrize("body", WAYS)
+def test_other_ways_to_write_it_are_right_as_well(says, body):
+    verdict = says("scaled_dot_product.scores", f"def scores(query, key):\n    {body}\n")
+    assert verdict["passed"], verdict["text"]
+
+
+def test_what_is_printed_is_kept(says, page):
+    says("architecture.layers", 'def layers(n, kernel_size):\n    print("n", n)\n    return 1.5')
+    assert page.evaluate("glassboxPage.printed[0]") == "n 5"
+
+
+X, Y = torch.arange(24.0).view(2, 3, 4).sin(), torch.arange(8.0).view(2, 4).cos()
+PLACES = torch.tensor([[1, 0], [2, 2]])
+SAME: dict[str, tuple[Any, Any]] = {
+    "flatten(X, 1)": (lambda p: p.flatten(X, 1), X.flatten(1)),
+    "squeeze": (lambda p: p.squeeze(X[:, :1], 1), X[:, :1].squeeze(1)),
+    "unsqueeze": (lambda p: p.unsqueeze(X, -1), X.unsqueeze(-1)),
+    "unflatten": (lambda p: p.unflatten(X, -1, (2, -1)), X.unflatten(-1, (2, -1))),
+    "repeat": (lambda p: p.repeat(Y, 3, 1, 2), Y.repeat(3, 1, 2)),
+    "repeat_interleave": (lambda p: p.repeat_interleave(Y, 2, 1), Y.repeat_interleave(2, 1)),
+    "roll": (lambda p: p.roll(Y, 1, 1), Y.roll(1, 1)),
+    "flip": (lambda p: p.flip(Y, 1), Y.flip(1)),
+    "chunk": (lambda p: p.chunk(X, 2, 1)[0], X.chunk(2, 1)[0]),
+    "diagonal": (lambda p: p.diagonal(X, 1, -2, -1), X.diagonal(1, -2, -1)),
+    "diagonal below": (lambda p: p.diagonal(Y, -1), Y.diagonal(-1)),
+    "diag_embed": (lambda p: p.diag_embed(Y), torch.diag_embed(Y)),
+    "tril": (lambda p: p.tril(X, -1), X.tril(-1)),
+    "triu": (lambda p: p.triu(X, 1), X.triu(1)),
+    "masked_fill": (lambda p: p.masked_fill(Y, Y > 0, 3), Y.masked_fill(Y > 0, 3)),
+    "clamp": (lambda p: p.clamp(Y, min=-0.5, max=0.5), Y.clamp(-0.5, 0.5)),
+    "gather": (lambda p: p.gather(Y, 1, PLACES), Y.gather(1, PLACES)),
+    "scatter": (lambda p: p.scatter(Y, 1, PLACES, 9.0), Y.scatter(1, PLACES, 9.0)),
+    "index_add": (
+        lambda p: p.index_add(Y, 0, torch.tensor([1, 1]), Y),
+        Y.index_add(0, torch.tensor([1, 1]), Y),
+    ),
+    "sort": (lambda p: p.sort(Y, 1, True)[0], Y.sort(1, True)[0]),
+    "max": (lambda p: p.max(Y, 1)[1], Y.max(1)[1]),
+    "norm": (lambda p: p.norm(X, -1, True), X.norm(dim=-1, keepdim=True)),
+    "var": (lambda p: p.var(X, -1), X.var(-1)),
+    "std": (lambda p: p.std(X, 0, correction=0), X.std(0, correction=0)),
+    "softmax": (lambda p: p.softmax(X, 1), X.softmax(1)),
+    "log_softmax": (lambda p: p.log_softmax(X, -1), X.log_softmax(-1)),
+    "cdist": (lambda p: p.cdist(Y, Y), torch.cdist(Y, Y)),
+    "entr": (lambda p: p.entr(Y.abs()), torch.special.entr(Y.abs())),
+    "normalize": (lambda p: p.normalize(Y), F.normalize(Y, dim=-1)),
+    "one_hot": (lambda p: p.one_hot(PLACES, 4), F.one_hot(PLACES, 4)),
+    "gelu": (lambda p: p.gelu(Y), F.gelu(Y)),
+    "sigmoid": (lambda p: p.sigmoid(Y), Y.sigmoid()),
+    "layer_norm": (lambda p: p.layer_norm(X, 1.0, 0.0), F.layer_norm(X, (4,))),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_prelude_does_what_pytorch_does(name):
+    names: dict[str, Any] = {}
+    exec(PRELUDE.read_text(encoding="utf-8"), names)
+    ours, theirs = SAME[name]
+    torch.testing.assert_close(ours(SimpleNamespace(**names)), theirs)

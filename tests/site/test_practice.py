@@ -1,0 +1,155 @@
+"""Exercises wait without a verdict, can be done in the page, and a quiz remembers."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from glassbox_book.exercises import EXERCISES
+from glassbox_site.notebooks import colab_address
+from tests import axe
+from tests.site.conftest import SITE, chapters
+
+PAGE = "chapters/10_generation.html"
+NAME = "generation.acceptance"
+CARD = f'.gb-try[data-exercise="{NAME}"]'
+RIGHT = "def acceptance(target, draft):\n    return torch.minimum(target, draft).sum(dim=-1)"
+HOSTILE = "def acceptance(target, draft):\n    return '<img src=x onerror=alert(1)>' + target"
+
+
+def test_nothing_is_said_to_be_wrong_before_the_reader_tried(soup, chapter):
+    text = [cell.get_text() for cell in soup(chapter).select(".gb-stub")]
+    assert len(text) >= 4
+    assert not [cell for cell in text if "Not yet" in cell or "Did you forget" in cell]
+    for card in soup(chapter).select(".gb-try"):
+        cases = len(EXERCISES[card["data-exercise"]].hidden_cases())
+        state = card.select_one(".gb-state").get_text()
+        assert state == f"Not tried yet: {cases} cases wait for your function."
+
+
+def test_every_exercise_with_a_check_says_how_to_do_it(soup):
+    cards = {chapter: soup(chapter).select(".gb-try") for chapter in chapters()}
+    shown = [card["data-exercise"] for found in cards.values() for card in found]
+    assert sorted(shown) == sorted(EXERCISES)
+    for chapter, found in cards.items():
+        for card in found:
+            link = card.select_one("a[download]")
+            assert ((SITE / chapter).parent / link["href"]).is_file()
+    tried = [card for found in cards.values() for card in found if card.select("button")]
+    assert len(tried) >= 40
+    for card in tried:
+        file = SITE / "_static/glassbox/exercises" / f"{card['data-exercise']}.js"
+        assert 0 < file.stat().st_size < 80_000
+
+
+def test_colab_opens_the_chapter_of_an_exercise_where_the_book_is_published():
+    app: Any = SimpleNamespace(config=SimpleNamespace(glassbox_repository="https://github.com/a/b"))
+    address = colab_address(app, "chapters/10_generation")
+    assert address is not None
+    assert address.endswith("github/a/b/blob/notebooks/10_generation.ipynb")
+    app.config.glassbox_repository = ""
+    assert colab_address(app, "chapters/10_generation") is None
+
+
+def test_an_exercise_is_done_in_the_page_with_the_keyboard_alone(read, width, dark):
+    seen = read(PAGE, width=width, dark=dark)
+    page = seen.page
+    asked: list[str] = []
+    page.on("request", lambda sent: asked.append(sent.url))
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").focus()
+    assert asked == []
+    page.keyboard.press("Enter")
+    field = card.get_by_label("Your function acceptance")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("def acceptance(target, draft):")
+    page.keyboard.press("Enter")
+    page.keyboard.type("return (target * draft).sum(-1)")
+    assert field.input_value().splitlines()[1].startswith("    return")
+    page.keyboard.press("Control+Enter")
+    card.locator(".gb-not-yet").wait_for()
+    said = "This is the chance that both draw the same token"
+    assert said in card.locator(".gb-said").inner_text()
+    assert {url.split("?")[0].rpartition("/")[2] for url in asked} == {"python.js", f"{NAME}.js"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert axe.run(page, CARD) == []
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(RIGHT)
+    page.keyboard.press("Control+Enter")
+    card.locator(".gb-passed").wait_for()
+    assert card.locator(".gb-state").inner_text() == "Solved here."
+    assert axe.run(page, CARD) == []
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Check"
+    assert seen.problems == []
+    assert seen.foreign == []
+
+
+def test_what_was_written_is_kept_until_the_reader_starts_over(read):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    card.get_by_role("textbox").fill(HOSTILE)
+    card.get_by_role("button", name="Check").click()
+    card.locator(".gb-not-yet").wait_for()
+    assert card.locator("img").count() == 0  # hostile text is text
+    page.reload()
+    assert card.locator(".gb-state").inner_text() == "Begun here, not solved yet."
+    card.get_by_role("button", name="Go on here").click()
+    assert card.get_by_role("textbox").input_value() == HOSTILE
+    card.get_by_role("button", name="Start over").click()
+    assert (
+        card.get_by_role("textbox")
+        .input_value()
+        .startswith("def acceptance(target, draft):\n    ...")
+    )
+    card.get_by_role("button", name="Close").click()
+    assert page.locator(f".cell:has({CARD}) .cell_input").is_visible()
+    assert card.locator(".gb-state").inner_text().startswith("Not tried yet")
+
+
+def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
+    page = read(PAGE).page
+    key = "localStorage.getItem('glassbox:quiz:10_generation')"
+    page.evaluate(
+        "document.addEventListener('glassbox:progress', (e) => { window.told = e.detail; })"
+    )
+    questions = page.locator(".gb-quiz")
+    total = questions.count()
+    assert page.evaluate(key) is None
+    for place, side in ((0, "right"), (1, "wrong")):
+        questions.nth(place).locator(f".gb-{side} summary").first.click()
+    said = f"2 of {total} answered, 1 right at the first try."
+    assert said in page.locator(".gb-score").inner_text()
+    assert page.evaluate(key) == f"2/{total}"
+    told = {"page": "10_generation", "answered": 2, "total": total}
+    assert page.evaluate("window.told") == told
+    questions.nth(1).locator(".gb-right summary").click()  # a second try changes no score
+    assert said in page.locator(".gb-score").inner_text()
+    page.reload()
+    assert said in page.locator(".gb-score").inner_text()
+    assert questions.locator("details[open]").count() == 2
+    assert axe.run(page, ".gb-score") == []
+    page.locator(".gb-score").get_by_role("button", name="Start over").click()
+    assert questions.locator("details[open]").count() == 0
+    assert page.evaluate(key) == f"0/{total}"
+
+
+@pytest.mark.parametrize("place", [".gb-stub", ".gb-quiz"])
+def test_without_scripts_stub_links_and_quiz_are_there(read, place):
+    page = read(PAGE, java_script_enabled=False).page
+    assert page.locator(place).first.is_visible()
+    assert page.locator(f"{CARD} a[download]").is_visible()
+    assert not page.locator(f"{CARD} button").is_visible()
+    assert page.locator(".gb-score").count() == 0
+
+
+def test_only_pages_with_something_to_do_have_the_script(soup, any_page):
+    has = bool(soup(any_page).select(".gb-try, .gb-quiz"))
+    scripts = [tag.get("src", "") for tag in soup(any_page).find_all("script")]
+    assert sum("practice.js" in source for source in scripts) == has
+
+
+def test_exercises_in_the_page_need_no_other_host():
+    for file in (SITE / "_static/glassbox/exercises").iterdir():
+        assert "://" not in file.read_text(encoding="utf-8"), file
