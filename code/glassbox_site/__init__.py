@@ -6,8 +6,9 @@ inside the page (`drawings`), source in cells as listings (`listings`), folded s
 versions out of `requirements.txt` (`versions`), the time a chapter takes (`times`), the reference
 of the package (`api`) out of its signatures (`signatures`) and docstrings (`docstrings`) with what
 their names mean (`objects`), fonts (`fonts`), colours of code (`highlighting`), the script of the
-widgets (`widgets`), the chapters to take along (`notebooks`, `plain`), no more bytes than the pages
-use (`slim`), and nothing worked out twice (`remembered`).
+widgets (`widgets`), the translator in the page (`machine`), the chapters to take along
+(`notebooks`, `plain`), no more bytes than the pages use (`slim`), and nothing worked out twice
+(`remembered`).
 """
 
 from pathlib import Path
@@ -26,6 +27,7 @@ from glassbox_site import (
     fonts,
     highlighting,
     listings,
+    machine,
     mathematics,
     notebooks,
     numbers,
@@ -42,7 +44,7 @@ HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, listings, folding, definitions, citations),
     *(versions, times, objects, signatures, docstrings, api, highlighting, fonts, widgets),
-    *(notebooks, slim, remembered),
+    *(machine, notebooks, slim, remembered),
 )
 STYLES = ("palette", "type", "layout", "code", "blocks", "figures", "api", "front", "print")
 

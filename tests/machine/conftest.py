@@ -71,7 +71,7 @@ class Machine:
 def machine_url(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], str]) -> str:
     """The address of an empty page beside the machine's files."""
     root = tmp_path_factory.mktemp("site")
-    assets.write(root / PLACE / "machine")
+    assets.write_files(root / PLACE / "machine")
     (root / PLACE / "index.html").write_text(PAGE, encoding="utf-8")
     return f"{serve(root)}{PLACE}/"
 

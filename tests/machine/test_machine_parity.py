@@ -182,3 +182,9 @@ def test_a_transformer_of_another_kind_is_refused(machine):
     said = machine.page.evaluate(call, changes)
     assert "norm_first=false" in said
     assert "positions=rotary" in said
+
+
+def test_a_translation_may_be_as_long_as_in_the_package(machine, translator):
+    lengths = list(range(3, 65))
+    room = machine.page.evaluate("(lengths) => lengths.map((n) => translator.room(n))", lengths)
+    assert room == [translator._configure(n, None, {}).max_new_tokens for n in lengths]

@@ -141,7 +141,7 @@ def test_weights_that_are_cut_off_are_refused_and_not_kept(worker):
 
 
 def test_the_model_is_served_byte_for_byte(tmp_path):
-    assets.write(tmp_path / PLACE)
+    assets.write_files(tmp_path / PLACE)
     for file in assets.model_files():
         assert (tmp_path / PLACE / "model" / file.name).read_bytes() == file.read_bytes()
     assert 14_000_000 < assets.size() < 14_500_000
@@ -150,7 +150,7 @@ def test_the_model_is_served_byte_for_byte(tmp_path):
 def test_the_forward_pass_is_short_enough_to_be_read():
     """Greedy choice, the cache and the recording included; reading files and beams are not."""
     names = ("attention", "cache", "generation", "layers", "looking", "transformer")
-    lines = [line.strip() for name in names for line in assets.scripts()[f"{name}.js"].splitlines()]
+    lines = [line.strip() for name in names for line in assets.page_file(f"{name}.js").splitlines()]
     code = [line for line in lines if line and not line.startswith("//")]
     assert 250 < len(code) <= 300, len(code)
     assert max(map(len, lines)) <= 130

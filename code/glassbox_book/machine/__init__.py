@@ -5,6 +5,21 @@ of the package: they read the same ``model.safetensors`` and give the same numbe
 ``tests/machine`` holds them to.
 """
 
-from glassbox_book.machine.assets import write
+from pathlib import Path
+
+from glassbox_book.machine.assets import write_files
+from glassbox_book.machine.scene import write_scene
 
 __all__ = ["write"]
+
+
+def write(folder: str | Path) -> None:
+    """Write all that a site serves for the machine: scripts, model, and the sentence worked out.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made if it is missing.
+    """
+    write_files(folder)
+    write_scene(folder)

@@ -32,13 +32,17 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-def scripts() -> dict[str, str]:
-    """Return what runs and styles the page, by file name."""
-    page = files("glassbox_book.machine").joinpath("page")
-    return {file.name: file.read_text(encoding="utf-8") for file in page.iterdir()}
+def page_files() -> list[Path]:
+    """Return the files that run in the page, and its template."""
+    return sorted(Path(str(files("glassbox_book.machine"))).joinpath("page").iterdir())
 
 
-def write(folder: str | Path) -> None:
+def page_file(name: str) -> str:
+    """Return what one of these files holds."""
+    return next(file for file in page_files() if file.name == name).read_text(encoding="utf-8")
+
+
+def write_files(folder: str | Path) -> None:
     """Write scripts and model into ``folder``; the model into ``model``, byte for byte.
 
     Parameters
@@ -48,7 +52,8 @@ def write(folder: str | Path) -> None:
     """
     model = Path(folder) / "model"
     model.mkdir(parents=True, exist_ok=True)
-    for name, text in scripts().items():
-        (model.parent / name).write_text(text, encoding="utf-8")
+    for file in page_files():
+        if file.suffix != ".html":
+            shutil.copyfile(file, model.parent / file.name)
     for file in model_files():
         shutil.copyfile(file, model / file.name)

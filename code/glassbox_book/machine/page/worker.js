@@ -3,6 +3,7 @@
 // A request is `{id, type: "load", size, version}` or `{id, type: "translate", text, ...options}`.
 // The answers carry its id: any number of `progress` or `token`, then one `done` or `refused`.
 
+import { visible } from "./draw.js";
 import { Refusal, Translator } from "./translation.js";
 
 const MODEL = new URL("model/", import.meta.url);
@@ -52,18 +53,16 @@ async function load({ size, version }, answer) {
   for (const [url, bytes] of fetched) await store?.put(url, new Response(bytes)).catch(() => {});  // no room
 }
 
-const shown = (piece) => piece.replaceAll(" ", "\u2423");
-
 function translate({ text, ...options }, answer) {
   const { tokenizer } = translator;
-  const describe = ({ id, probability }) => ({ id, probability, piece: shown(tokenizer.piece(id)) });
+  const describe = ({ id, probability }) => ({ id, probability, piece: visible(tokenizer.piece(id)) });
   const written = [];
   const onToken = ({ token, logits }) => {
     written.push(token);
-    answer("token", { piece: shown(tokenizer.piece(token)), likely: translator.likely(logits).map(describe), text: tokenizer.decode(written) });
+    answer("token", { piece: visible(tokenizer.piece(token)), likely: translator.likely(logits).map(describe), text: tokenizer.decode(written) });
   };
   const { source, target, tape, text: translation } = translator.translate(text, { ...options, onToken });
-  const pieces = (ids) => ids.map((id) => shown(tokenizer.piece(id)));
+  const pieces = (ids) => ids.map((id) => visible(tokenizer.piece(id)));
   const outputs = Object.entries(tape.outputs).filter(([name]) => /_positions$|layers\.\d+$/.test(name));
   return {
     source: pieces(source), target: pieces(target), targetIds: target, text: translation,
