@@ -24,6 +24,7 @@ from glassbox_site import (
     levels,
     listings,
     lookup,
+    machine,
     mathematics,
     miniature,
     notebooks,
@@ -46,8 +47,8 @@ HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, cells, listings, folding, levels, sections, definitions),
     *(citations, uses, versions, times, objects, signatures, docstrings, api, highlighting),
-    *(fonts, widgets, front, miniature, pieces, lookup, search, notebooks, practice),
-    *(head, slim, remembered),
+    *(fonts, widgets, machine, front, miniature, pieces, lookup, search, notebooks),
+    *(practice, head, slim, remembered),
 )
 STYLES = (
     *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "practice"),

@@ -1,0 +1,67 @@
+// A Transformer that translates: from text to text, with every number on the way.
+
+import { beamSearch } from "./beam_search.js";
+import { logSoftmax, stream } from "./generation.js";
+import { Tape, record, withoutHeads } from "./looking.js";
+import { readTensors } from "./safetensors.js";
+import { TranslationTokenizer } from "./tokenization.js";
+import { Transformer } from "./transformer.js";
+
+// The page shows every map of a sentence, so it takes sentences and no chapters.
+export const LONGEST = 64;
+
+// What a reader is told; anything else that is thrown is a mistake of ours.
+export class Refusal extends Error {}
+
+export class Translator {
+  constructor(model, tokenizer) { Object.assign(this, { model, tokenizer }); }
+
+  // `read` fetches a file of the model's folder by its name, as bytes.
+  static async load(read) {
+    const text = async (name) => new TextDecoder().decode(await read(name));
+    const json = async (name) => JSON.parse(await text(name));
+    const [config, vocab, merges, counts, weights] = await Promise.all([
+      json("config.json"), json("vocab.json"), text("merges.txt"), json("token_counts.json"), read("model.safetensors"),
+    ]);
+    const tokenizer = new TranslationTokenizer({ vocab, merges, counts });
+    return new Translator(new Transformer(config, readTensors(weights)), tokenizer);
+  }
+
+  encode(text, to = null) {
+    if (!text.isWellFormed()) throw new Refusal("This text holds half a character (an unpaired surrogate): type it again.");
+    if (!this.tokenizer.encodeText(text).length) throw new Refusal("There is nothing to translate yet: type a sentence in English or French.");
+    const ids = this.tokenizer.encodeSource(text, to ?? this.tokenizer.targetLanguage(text));
+    if (ids.length > LONGEST) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${LONGEST} at most, because it shows every map: give it one sentence.`);
+    return ids;
+  }
+
+  // How many tokens are written at most, as in the package.
+  room(length) { return 16 * Math.ceil(length / 8) + 10; }
+
+  // Writes a translation and records every number. `prompt` are tokens that the reader chose, `off`
+  // heads that are switched off, and `onToken` is told about each token as it is written.
+  translate(text, { to = null, prompt = [], off = [], beams = 1, onToken = () => {} } = {}) {
+    const source = this.encode(text, to);
+    const maxNewTokens = this.room(source.length);
+    const tape = new Tape(), target = [], logits = [];
+    withoutHeads(this.model, off, () => {
+      const chosen = beams > 1 ? beamSearch(this.model, source, { maxNewTokens, nBeams: beams }) : null;
+      const options = chosen ? { maxNewTokens: 0, prompt: chosen } : { maxNewTokens, prompt };
+      record(tape, () => {
+        for (const step of stream(this.model, source, options)) {
+          target.push(step.token);
+          logits.push(step.logits);
+          onToken(step);
+        }
+      });
+    });
+    return { source, target, logits, tape, text: this.tokenizer.decode(target) };
+  }
+
+  // The most probable next tokens, with their probabilities.
+  likely(logits, n = 8) {
+    const logs = logSoftmax(logits);
+    const order = [...logs.keys()].sort((one, other) => logs[other] - logs[one]).slice(0, n);
+    return order.map((id) => ({ id, probability: Math.exp(logs[id]) }));
+  }
+}

@@ -1,0 +1,83 @@
+// Runs the translator beside the page, so that the page answers while it computes.
+//
+// A request is `{id, type: "load", size, version}` or `{id, type: "translate", text, ...options}`.
+// The answers carry its id: any number of `progress` or `token`, then one `done` or `refused`.
+
+import { visible } from "./draw.js";
+import { Refusal, Translator } from "./translation.js";
+
+const MODEL = new URL("model/", import.meta.url);
+let translator;
+
+// A browser keeps the files for the next visit where it lets us; each edition of them has a name.
+async function openStore(version) {
+  try {
+    const name = `glassbox-machine-${version}`;
+    for (const other of await caches.keys()) {
+      if (other.startsWith("glassbox-machine-") && other !== name) await caches.delete(other);
+    }
+    return await caches.open(name);
+  } catch {
+    return null;  // not on this address, or not in a private window
+  }
+}
+
+async function fetchFile(url, onBytes) {
+  const unreachable = "The translator could not be fetched: ";
+  let response;
+  try { response = await fetch(url); } catch { throw new Refusal(`${unreachable}there is no connection. Press the button again when there is.`); }
+  if (!response.ok) throw new Refusal(`${unreachable}the server answers ${response.status}. Press the button again later.`);
+  const pieces = [];
+  try {
+    for (let reader = response.body.getReader(), part; !(part = await reader.read()).done;) {
+      pieces.push(part.value);
+      onBytes(part.value.length);
+    }
+  } catch { throw new Refusal(`${unreachable}the connection was lost. Press the button again.`); }
+  return new Blob(pieces).arrayBuffer();
+}
+
+async function load({ size, version }, answer) {
+  const store = await openStore(version);
+  const fetched = [];
+  let received = 0;
+  const onBytes = (bytes) => answer("progress", { received: received += bytes, size });
+  translator = await Translator.load(async (name) => {
+    const url = new URL(name, MODEL);
+    const kept = await store?.match(url);
+    const bytes = kept ? await kept.arrayBuffer() : await fetchFile(url, onBytes);
+    if (!kept) fetched.push([url, bytes]);
+    return bytes;
+  });
+  // Kept only now that they could be read.
+  for (const [url, bytes] of fetched) await store?.put(url, new Response(bytes)).catch(() => {});  // no room
+}
+
+function translate({ text, ...options }, answer) {
+  const { tokenizer } = translator;
+  const describe = ({ id, probability }) => ({ id, probability, piece: visible(tokenizer.piece(id)) });
+  const written = [];
+  const onToken = ({ token, logits }) => {
+    written.push(token);
+    answer("token", { piece: visible(tokenizer.piece(token)), likely: translator.likely(logits).map(describe), text: tokenizer.decode(written) });
+  };
+  const { source, target, tape, text: translation } = translator.translate(text, { ...options, onToken });
+  const pieces = (ids) => ids.map((id) => visible(tokenizer.piece(id)));
+  const outputs = Object.entries(tape.outputs).filter(([name]) => /_positions$|layers\.\d+$/.test(name));
+  return {
+    source: pieces(source), target: pieces(target), targetIds: target, text: translation,
+    to: tokenizer.tokens[source[0]].slice(1, -1), familiar: tokenizer.isFamiliar(text),
+    attentions: tape.attentions, stream: Object.fromEntries(outputs),
+  };
+}
+
+addEventListener("message", async ({ data: { id, type, ...request } }) => {
+  const answer = (kind, content) => postMessage({ id, type: kind, ...content });
+  try {
+    answer("done", { result: type === "load" ? await load(request, answer) : translate(request, answer) });
+  } catch (error) {
+    if (!(error instanceof Refusal)) console.error(error);
+    const message = error instanceof Refusal ? error.message : `Something went wrong in the machine (${error.message}): reload the page.`;
+    answer("refused", { message });
+  }
+});

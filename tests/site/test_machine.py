@@ -1,0 +1,218 @@
+"""The machine as it stands in the site: what is on the screen is what the package computes."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from glassbox import record
+from glassbox.looking.ablation import without_heads
+from glassbox.modes import evaluating
+from glassbox.translation import Translator
+from glassbox_book.machine import assets, scene
+from tests.axe import RULES, run
+from tests.site.conftest import SITE
+
+PAGE = "chapters/machine.html"
+SENTENCE = "Où est la gare ?"
+DONE = """() => document.querySelector("[data-machine=translation]").dataset.state === "done"
+    && document.querySelector("[data-part=status]").textContent.includes("seconds")"""
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.from_pretrained(assets.MODEL)
+
+
+def part(page, name):
+    return page.locator(f".gb-machine [data-part='{name}']").first
+
+
+def machine(page, name):
+    return page.locator(f"[data-machine='{name}']")
+
+
+def awake(seen):
+    seen.page.wait_for_selector(".gb-machine[data-awake]")
+    return seen.page
+
+
+def translate(page, text):
+    machine(page, "sentence").fill(text)
+    machine(page, "run").click()
+    page.wait_for_function(DONE)
+    return machine(page, "translation").inner_text()
+
+
+def after(page, act):
+    """Act, and wait until the translation has been written again."""
+    page.evaluate("document.querySelector('[data-part=status]').textContent = ''")
+    act()
+    page.wait_for_function(DONE)
+    return machine(page, "translation").inner_text()
+
+
+def large(page):
+    rows = page.locator("[data-part='large'] tbody tr")
+    return [[float(cell) for cell in row.locator("td").all_inner_texts()] for row in rows.all()]
+
+
+def test_one_sentence_is_worked_out_without_scripts(read):
+    page = read(PAGE, java_script_enabled=False).page
+    first = scene.Scene()
+    assert machine(page, "translation").inner_text() == first.text
+    assert part(page, "source").locator("li").all_inner_texts() == first.source
+    assert page.locator("[data-part='maps'] svg").count() == 72
+    weights = first.tape[scene.LARGE].weights[0, scene.HEAD]
+    torch.testing.assert_close(torch.tensor(large(page)), weights, atol=0.0051, rtol=0)
+    for control in page.locator("[data-part='controls'] button").all():
+        assert not control.is_visible()
+
+
+def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_loaded(read):
+    seen = read(PAGE)
+    sent: list[str] = []
+    seen.page.on("request", lambda request: sent.append(request.url))
+    before = scene.html()
+    page = awake(seen)
+    first = scene.Scene()
+    torch.testing.assert_close(
+        torch.tensor(large(page)),
+        first.tape[scene.LARGE].weights[0, scene.HEAD],
+        atol=0.0051,
+        rtol=0,
+    )
+    drawn = "[...document.querySelectorAll('[data-part=maps] svg')].map((map) => map.outerHTML)"
+    paths = [re.findall(r' d="(.*?)"', one) for one in page.evaluate(drawn)]
+    printed = [re.findall(r' d="(.*?)"', one) for one in re.findall(r"<svg.*?</svg>", before)]
+    assert paths == printed
+    part(page, "forward").click()
+    assert part(page, "step").inner_text() == "2"
+    shown = part(page, "bars").locator("b").all_inner_texts()
+    assert shown == [piece for _, piece, _ in first.likely(1)]
+    page.locator("[data-part=bars] button").nth(1).click()
+    assert "load it first" in part(page, "status").inner_text()
+    assert page.evaluate("document.activeElement.dataset.machine") == "run"
+    assert not [url for url in sent if "/model/" in url]
+
+
+def test_what_is_on_the_screen_is_what_the_package_computes(read, translator):
+    seen = read(PAGE)
+    page = awake(seen)
+    sent: list[str] = []
+    page.context.on("request", lambda request: sent.append(request.url))
+    assert translate(page, SENTENCE) == translator.translate(SENTENCE, n_beams=1)
+    loaded = sorted(Path(url).name for url in sent if "/model/" in url)
+    assert loaded == sorted(assets.MODEL_FILES)
+    page.context.set_offline(True)  # from here on nothing more is needed
+
+    source = translator.tokenizer.encode_source(SENTENCE, "en")
+    (best,) = translator.alternatives(SENTENCE, n=1, n_beams=1)
+    target = [translator.tokenizer.bpe.token_id(token) for token in best.tokens]
+    ids = torch.tensor([source]), torch.tensor([[translator.tokenizer.bos_id, *target[:-1]]])
+    with evaluating(translator.model), torch.inference_mode(), record(translator.model) as tape:
+        probabilities = translator.model(*ids)[0].softmax(-1)
+
+    page.locator("[data-part='target'] button").nth(2).click()
+    shown = [float(number) for number in part(page, "bars").locator("span").all_inner_texts()]
+    expected = probabilities[2].topk(scene.N_BARS).values
+    torch.testing.assert_close(torch.tensor(shown), expected, atol=6e-4, rtol=0)
+
+    name, head = "encoder.layers.1.self_attention", 4
+    page.locator(f"[data-name='{name}'][data-head='{head}']").click()
+    weights = tape[name].weights[0, head]
+    torch.testing.assert_close(torch.tensor(large(page)), weights, atol=0.0051, rtol=0)
+    page.locator("[data-part='large'] tbody tr").nth(3).locator("td button").nth(1).click()
+    query, key = tape[name].query[0, head, 3], tape[name].key[0, head, 1]
+    scores = tape[name].scores[0, head, 3]
+    for slot, number in (
+        ("dot", query @ key),
+        ("score", scores[1]),
+        ("weight", weights[3, 1]),
+    ):
+        assert float(part(page, slot).inner_text()) == pytest.approx(number.item(), abs=2e-3)
+
+    second = translator.translate("J'aime les chiens.", n_beams=1)
+    assert after(page, lambda: translate(page, "J'aime les chiens.")) == second
+    assert seen.problems == []
+    assert seen.foreign == []
+
+
+def test_a_token_is_chosen_a_head_switched_off_and_the_language_swapped(read, translator):
+    page = awake(read(PAGE))
+    first = translate(page, scene.SENTENCE)
+    bars = page.locator("[data-part='bars'] button")
+    assert "␣les" in bars.nth(1).inner_text()
+    assert after(page, bars.nth(1).click).startswith("les ")
+    assert page.locator("[data-part='target'] [data-chosen]").count() == 1
+    assert after(page, machine(page, "run").click) == first
+
+    heads = [("decoder.layers.2.cross_attention", head) for head in (7, 3)]
+    for name, head in heads:
+        page.locator(f"[data-name='{name}'][data-head='{head}']").click()
+        after(page, part(page, "off").click)
+    with without_heads(translator.model, heads):
+        expected = translator.translate(scene.SENTENCE, n_beams=1)
+    assert machine(page, "translation").inner_text() == expected
+    assert page.locator("[data-part='maps'] [data-off]").count() == 2
+    assert after(page, part(page, "all-on").click) == first
+
+    part(page, "beams").check()
+    assert after(page, machine(page, "run").click) == translator.translate(scene.SENTENCE)
+    part(page, "beams").uncheck()
+    back = after(page, part(page, "swap").click)
+    assert back == translator.translate(first, "en", n_beams=1)
+
+
+def test_the_keyboard_does_it_all(read):
+    page = awake(read(PAGE))
+    machine(page, "sentence").fill("J'aime les chiens.")
+    machine(page, "sentence").press("Enter")
+    page.wait_for_function(DONE)
+    page.locator("[data-part='target'] [aria-current]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert part(page, "step").inner_text() == "2"
+    page.locator("[data-part='maps'] [aria-pressed='true']").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert part(page, "large-title").inner_text().endswith("head 7")
+    page.locator("[data-part='large'] [data-chosen] button").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert part(page, "asks").inner_text() == "<s>"
+    # One stop of the Tab key for all maps, and one for all cells.
+    for box in ("maps", "large"):
+        stops = f"document.querySelectorAll('[data-part={box}] button[tabindex=\"0\"]').length"
+        assert page.evaluate(stops) == 1
+
+
+def test_what_it_refuses_it_refuses_with_a_sentence_and_goes_on(read):
+    seen = read(PAGE)
+    page = awake(seen)
+    for text, said in (("  ", "nothing to translate"), ("word " * 600, "602 tokens")):
+        machine(page, "sentence").fill(text)
+        machine(page, "run").click()
+        page.wait_for_function(
+            "said => document.querySelector('[data-part=status]').textContent.includes(said)",
+            arg=said,
+        )
+        assert machine(page, "translation").get_attribute("data-state") == "refused"
+    assert translate(page, "Thank you")
+    assert seen.problems == []
+
+
+def test_it_is_accessible_when_it_has_written_in_light_and_dark(read, dark, width):
+    if dark == (width > 400):
+        return  # each mode at one width
+    page = awake(read(PAGE, dark=dark, width=width))
+    translate(page, SENTENCE)
+    page.locator("[data-name='decoder.layers.0.self_attention'][data-head='0']").click()
+    assert run(page, ".gb-machine", runOnly=RULES) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_site_serves_the_package_s_weights_byte_for_byte():
+    for file in assets.model_files():
+        assert (SITE / "_static/machine/model" / file.name).read_bytes() == file.read_bytes()
