@@ -159,7 +159,7 @@ def test_names_of_columns_are_level_legible_and_apart(show: Show, width: int) ->
     page = show(width=width).page
     for names in page.evaluate(LABELS):
         assert min(name["size"] for name in names) >= 10
-        lines = {name["top"]: [] for name in names}
+        lines: dict[float, list[Any]] = {name["top"]: [] for name in names}
         for name in names:
             assert name["bottom"] - name["top"] < 24
             lines[name["top"]].append(name)
