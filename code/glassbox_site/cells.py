@@ -34,7 +34,8 @@ class Cells(SphinxPostTransform):
         """Turn all outputs of this document."""
         for block in list(self.document.findall(nodes.literal_block)):
             if "output" in block["classes"]:
-                block.replace_self(list(in_pieces(block)))
+                place = block.parent.index(block)
+                block.parent[place : place + 1] = in_pieces(block)
         grids = [raw for raw in self.document.findall(nodes.raw) if MARK in raw.astext()]
         for count, raw in enumerate(grids, start=1):
             raw.replace_self(nodes.raw("", fitted(raw, f"c{count}-"), format="html"))
@@ -68,7 +69,7 @@ def in_pieces(block: nodes.literal_block) -> list[nodes.Element]:
 def fitted(raw: nodes.raw, prefix: str) -> str:
     """Return the HTML of cells as a page has it."""
     html = SCRIPT.sub("", raw.astext())
-    html = DRAWING.sub(lambda found: inline_both(found[0], prefix, "The chart below", "100%"), html)
+    html = DRAWING.sub(lambda found: inline_both(found[0], prefix, "The chart below"), html)
     cell: nodes.Node | None = raw
     while cell is not None and not (isinstance(cell, nodes.Element) and "cell_metadata" in cell):
         cell = cell.parent

@@ -44,7 +44,7 @@ def test_a_page_asks_for_script_and_style_once_and_only_where_there_are_cells(fi
 
 def test_no_small_tensor_stays_text(chapter, soup):
     for output in soup(chapter).select(".cell_output pre"):
-        assert not re.search(r"^tensor\(\[[^.]*[\d.]+[^.]*\]\)$", output.text, re.M)
+        assert not re.search(r"^tensor\(\[", output.text, re.M)
 
 
 def test_every_map_has_the_words_of_its_figure_for_a_name(soup):

@@ -159,7 +159,7 @@ def test_names_of_columns_are_level_legible_and_apart(show: Show, width: int) ->
     page = show(width=width).page
     for names in page.evaluate(LABELS):
         assert min(name["size"] for name in names) >= 10
-        lines = {name["top"]: [] for name in names}
+        lines: dict[float, list[Any]] = {name["top"]: [] for name in names}
         for name in names:
             assert name["bottom"] - name["top"] < 24
             lines[name["top"]].append(name)
@@ -190,11 +190,12 @@ def read(page: Any, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize("width", [1400, 390])
 @pytest.mark.parametrize("name", READ)
 def test_the_cell_under_the_pointer_is_put_into_words_and_nothing_moves(
-    show: Show, name: str
+    show: Show, name: str, width: int
 ) -> None:
-    page = show(MAPS[name], MAPS["weights"]).page
+    page = show(MAPS[name], MAPS["weights"], width=width).page
     below = page.locator(".gb-cells").nth(1)
     before = below.bounding_box()
     cell = page.locator("tbody td").nth(2 if name in ("words", "heads") else 1)

@@ -43,7 +43,8 @@ def opacities(cells: Cells) -> list[np.ndarray]:
 
 
 def scale(cells: Cells) -> str:
-    return " ".join(soup(cells).select_one(".gb-scale").get_text(" ").split())
+    (found,) = soup(cells).select(".gb-scale")
+    return " ".join(found.get_text(" ").split())
 
 
 def names(cells: Cells, part: str) -> list[str]:
@@ -113,7 +114,7 @@ def test_pictures_count_few_round_rows_and_columns():
         "30",
         "35",
     ]
-    spans = [int(mark["colspan"]) for mark in drawn.select("thead th")]
+    spans = [int(str(mark["colspan"])) for mark in drawn.select("thead th")]
     assert (len(spans), sum(spans)) == (6, 30)
 
 

@@ -88,7 +88,8 @@ def test_only_what_is_large_or_small_has_a_colour(values, found):
     ],
 )
 def test_what_is_printed_is_recognised(text):
-    assert drawn(PRINTED.search(text)[1])
+    assert (found := PRINTED.search(text))
+    assert drawn(found[1])
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from glassbox_book.viz.view import SCRIPTS_VARIABLE
 SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
 
 _MOST_CELLS = 30  # rows or columns beyond which a matrix is a picture
-_WIDTHS = {"": 672, "-narrow": 340}  # pixels that a map has on a page and on a telephone
+_WIDTHS = {"": 672.0, "-narrow": 340.0}  # pixels that a map has on a page and on a telephone
 _BETWEEN = 24  # pixels between two panels
 _LETTER, _AROUND = 6.4, 9  # pixels that a letter of a label takes, and the room around it
 _DIGIT = 5.8  # pixels that a digit takes at least
@@ -231,6 +231,7 @@ def frame(
     letters = longest or 1
     if kinds == "gb-tensor":
         letters = max(letters, *map(len, names[1] or [""]))
+    style: dict[str, int | str]
     style = {"n": count, "m": shape[0], "across": across, "letters": letters}
     style["names"] = f"{beside:.0f}px"
     levels, quiet = [], ""

@@ -100,10 +100,14 @@ def heat_maps(
         list(drawn.items()),
         _color_range(drawn.values(), signed, limit),
         (row_label, column_label, value_label),
-        tuple(each and [*map(visible, each)] for each in names.values()),
+        (_visible(row_names), _visible(column_names)),
         annotate=annotate,
         across=columns,
     )
+
+
+def _visible(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else [visible(name) for name in names]
 
 
 def _read_matrix(title: str, matrix: Any) -> np.ndarray:

@@ -60,8 +60,12 @@ def position_scheme(
     for name, values in lines.items():
         if len(values) != len(distances):
             raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
-    labels = {"row_label": row_label, "column_label": column_label, "value_label": value_label}
-    above = heat_maps({"what it puts in": matrix}, **labels)
+    above = heat_maps(
+        {"what it puts in": matrix},
+        row_label=row_label,
+        column_label=column_label,
+        value_label=value_label,
+    )
     below = score_chart(numbers(distances), lines, score_label)
     drawing = svg(below)
     plt.close(below)
