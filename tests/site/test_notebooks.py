@@ -58,6 +58,7 @@ PLAIN = {
     "````{exercise} Name\n:label: ex-x\n\nDo.\n\n```{hint}\n:class: dropdown\n\nSo.\n```\n````": (
         "### Exercise: Name\n\nDo.\n\n<details><summary>Hint</summary>\n\nSo.\n\n</details>"
     ),
+    "### More\n\n```{deeper}\nWhy.\n```": "### More\n\n*Going deeper.* Why.",
     "```{solution-start} ex-x\n:class: dropdown\n```": "**Solution: Name**",
 }
 

@@ -25,7 +25,9 @@ def test_sections_tell_their_minutes_which_add_up_to_the_chapter(soup, chapter):
     minutes = {words: int(words.removesuffix(" min")) for words in told}
     _, reading, exercises = count(ROOT / chapter.replace(".html", ".ipynb"))
     told_in_all = sum(minutes[words] for words in told) - 10 * exercises
-    assert told_in_all == pytest.approx(reading, rel=0.25)  # which counts the exercises' text too
+    assert told_in_all == pytest.approx(
+        reading, rel=0.35
+    )  # which counts the text of the exercises too
 
 
 def test_what_goes_deeper_is_folded_and_told(soup):
