@@ -31,8 +31,8 @@ SIGNS = dict(
     re.findall(
         r"(\w+) (\S+)",
         "cdot · times × top ᵀ in ∈ infty ∞ approx ≈ le ≤ ge ≥ dots … ldots … cdots … sum Σ to → "
-        "mid | ell ℓ sqrt √ lVert ‖ rVert ‖ propto ∝ partial ∂ cap ∩ alpha α beta β gamma γ delta δ "
-        "epsilon ε theta θ lambda λ mu μ sigma σ omega ω pi π",
+        "mid | ell ℓ sqrt √ lVert ‖ rVert ‖ propto ∝ partial ∂ cap ∩ alpha α beta β gamma γ "
+        "delta δ epsilon ε theta θ lambda λ mu μ sigma σ omega ω pi π",
     )
 )
 LAYOUT = r"\\(left|right|quad|qquad|operatorname|text|frac|mathbb|mathbf|mathcal|mathrm)\b"

@@ -61,7 +61,7 @@ def _place(env: BuildEnvironment, docname: str, node: nodes.Element) -> Place:
     anchor, heading, section = next(iter(node["ids"]), ""), env.titles[docname], node.parent
     numbers, name = env.toc_secnumbers[docname], ""
     while not isinstance(section.parent, nodes.document):
-        if isinstance(section, nodes.section):
+        if isinstance(section, nodes.section) and isinstance(section.parent, nodes.section):
             anchor = anchor or section["ids"][0]
             heading, name = section[0], f"#{section['ids'][0]}"
         section = section.parent

@@ -103,7 +103,7 @@ def test_formula_is_found_as_a_line_of_text(latex, line):
     assert " ".join(in_a_line(latex).split()) == line
 
 
-BROKEN = """() => [...document.querySelectorAll("table code .pre, table .text-right p")]
+BROKEN = """() => [...document.querySelectorAll("table code .pre, table td.text-right p")]
     .filter((name) => name.checkVisibility()).flatMap((name) => {
         const texts = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), broken = [];
         while (texts.nextNode()) {

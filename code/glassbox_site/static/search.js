@@ -52,7 +52,8 @@
       const sum = patterns.reduce((total, { begins, exact }, i) => {
         if (!of[i]) return total;
         const often = of[i] / (of[i] + length);
-        const titled = count(part.title, exact) ? 2 : count(part.title, begins) ? 1.4 : 0;
+        const own = part.title.split(" › ").at(-1);
+        const titled = count(own, exact) ? 2 : count(own, begins) ? 1.4 : count(part.title, begins) ? 0.6 : 0;
         return total + rare[i] * (often + titled + (count(part.text, exact) ? 0.3 : 0));
       }, 0);
       const together = phrase ? (count(part.title, phrase) ? 3 : 0) + (count(part.text, phrase) ? 1 : 0) : 0;
