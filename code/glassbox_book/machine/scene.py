@@ -150,7 +150,7 @@ def _lines() -> dict[str, tuple[str, str]]:
         "scale": (line_of(attention, "const scale ="), line_of(python, "scale = 1 /")),
         "weight": (
             line_of(attention, "const powers ="),
-            line_of(python, "weights = scores.softmax"),
+            line_of(python, "return scores.softmax"),
         ),
         "choice": (
             line_of(page_file("generation.js"), "if (logits[id] > logits[best])"),
@@ -281,6 +281,11 @@ def html(scene: Scene | None = None) -> str:
     -------
     str
         HTML, which ``machine.js`` makes alive.
+
+    Raises
+    ------
+    ValueError
+        If the template has a slot that nothing fills.
     """
     scene = first_scene() if scene is None else scene
     template = page_file("machine.html")
