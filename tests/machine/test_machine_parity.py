@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from glassbox import record
+from glassbox.data.parallel import tatoeba
 from glassbox.generation import generate
 from glassbox.looking.ablation import without_heads
 from glassbox.modes import evaluating
@@ -188,3 +189,20 @@ def test_a_translation_may_be_as_long_as_in_the_package(machine, translator):
     lengths = list(range(3, 65))
     room = machine.page.evaluate("(lengths) => lengths.map((n) => translator.room(n))", lengths)
     assert room == [translator._configure(n, None, {}).max_new_tokens for n in lengths]
+
+
+@pytest.mark.slow
+def test_a_hundred_sentences_of_the_test_part_are_translated_alike(machine, translator, data):
+    data("tatoeba_eng_fra/fra-eng.zip")
+    texts = [text for pair in tatoeba("test")[::40] for text in pair]
+    call = """(texts) => texts.map((text) => {
+      const { text: translation, logits } = translator.translate(text);
+      const best = logits.map((row) => row.toSorted().slice(-2));
+      return [translation, Math.min(...best.map(([second, first]) => first - second))];
+    })"""
+    found = machine.page.evaluate(call, texts)
+    clear = [place for place, (_, gap) in enumerate(found) if gap > GAP]
+    assert len(texts) == 100
+    assert len(clear) > 95
+    expected = translator.translate(texts, n_beams=1)
+    assert [found[place][0] for place in clear] == [expected[place] for place in clear]

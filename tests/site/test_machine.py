@@ -12,7 +12,7 @@ from glassbox.modes import evaluating
 from glassbox.translation import Translator
 from glassbox_book.machine import assets, scene
 from tests.axe import RULES, run
-from tests.site.conftest import SITE
+from tests.site.conftest import ROOT, SITE
 
 PAGE = "chapters/machine.html"
 SENTENCE = "Où est la gare ?"
@@ -60,7 +60,7 @@ def large(page):
 
 def test_one_sentence_is_worked_out_without_scripts(read):
     page = read(PAGE, java_script_enabled=False).page
-    first = scene.Scene()
+    first = scene.first_scene()
     assert machine(page, "translation").inner_text() == first.text
     assert part(page, "source").locator("li").all_inner_texts() == first.source
     assert page.locator("[data-part='maps'] svg").count() == 72
@@ -76,7 +76,7 @@ def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_load
     seen.page.on("request", lambda request: sent.append(request.url))
     before = scene.html()
     page = awake(seen)
-    first = scene.Scene()
+    first = scene.first_scene()
     torch.testing.assert_close(
         torch.tensor(large(page)),
         first.tape[scene.LARGE].weights[0, scene.HEAD],
@@ -203,10 +203,9 @@ def test_what_it_refuses_it_refuses_with_a_sentence_and_goes_on(read):
     assert seen.problems == []
 
 
-def test_it_is_accessible_when_it_has_written_in_light_and_dark(read, dark, width):
-    if dark == (width > 400):
-        return  # each mode at one width
-    page = awake(read(PAGE, dark=dark, width=width))
+@pytest.mark.parametrize(("pixels", "mode"), [(1400, "light"), (390, "dark")])
+def test_it_is_accessible_when_it_has_written(read, pixels, mode):
+    page = awake(read(PAGE, dark=mode == "dark", width=pixels))
     translate(page, SENTENCE)
     page.locator("[data-name='decoder.layers.0.self_attention'][data-head='0']").click()
     assert run(page, ".gb-machine", runOnly=RULES) == []
@@ -216,3 +215,14 @@ def test_it_is_accessible_when_it_has_written_in_light_and_dark(read, dark, widt
 def test_the_site_serves_the_package_s_weights_byte_for_byte():
     for file in assets.model_files():
         assert (SITE / "_static/machine/model" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_the_numbers_of_the_prose_are_the_model_s():
+    prose = (ROOT / PAGE).with_suffix(".md").read_text(encoding="utf-8")
+    card = (assets.model_files()[0].parent / "CARD.md").read_text(encoding="utf-8")
+    for _, piece, probability in scene.first_scene().likely(0)[:2]:
+        assert f"{probability:.3f} for `{piece}`" in prose
+    said = {"138,612": "138,612 pairs", "7,066,624": "7 million", "2.52": "two and a half hours"}
+    for number, words in said.items():
+        assert number in card
+        assert words in prose

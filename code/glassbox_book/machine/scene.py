@@ -106,7 +106,7 @@ def write_scene(folder: str | Path) -> None:
     (Path(folder) / SCENE_FILE).write_bytes(scene_file(first_scene()))
 
 
-def small_map(weights: Sequence[Sequence[float]]) -> str:
+def _small_map(weights: Sequence[Sequence[float]]) -> str:
     """Draw a map as one path for each step of ink; ``draw.js`` does the same."""
     paths = [""] * (LEVELS + 1)
     for i, row in enumerate(weights):
@@ -124,7 +124,7 @@ def small_map(weights: Sequence[Sequence[float]]) -> str:
     )
 
 
-def line_of(source: str, needle: str) -> str:
+def _line_of(source: str, needle: str) -> str:
     """Return the line of a source that holds ``needle``.
 
     Raises
@@ -144,17 +144,17 @@ def _lines() -> dict[str, tuple[str, str]]:
     attention = page_file("attention.js")
     return {
         "score": (
-            line_of(attention, "dot(q, k) * scale"),
-            line_of(python, "return query @ key"),
+            _line_of(attention, "dot(q, k) * scale"),
+            _line_of(python, "return query @ key"),
         ),
-        "scale": (line_of(attention, "const scale ="), line_of(python, "scale = 1 /")),
+        "scale": (_line_of(attention, "const scale ="), _line_of(python, "scale = 1 /")),
         "weight": (
-            line_of(attention, "const powers ="),
-            line_of(python, "weights = scores.softmax"),
+            _line_of(attention, "const powers ="),
+            _line_of(python, "return scores.softmax"),
         ),
         "choice": (
-            line_of(page_file("generation.js"), "if (logits[id] > logits[best])"),
-            line_of(inspect.getsource(choice), "return logits.argmax"),
+            _line_of(page_file("generation.js"), "if (logits[id] > logits[best])"),
+            _line_of(inspect.getsource(choice), "return logits.argmax"),
         ),
     }
 
@@ -197,7 +197,7 @@ def _attention(scene: Scene, name: str) -> str:
         f'<button type="button" data-name="{name}" data-head="{head}" tabindex="-1"'
         f' aria-label="{_title(name)}, head {head + 1}"'
         f' aria-pressed="{str((name, head) == (LARGE, HEAD)).lower()}">'
-        f"{small_map(weights)}</button>"
+        f"{_small_map(weights)}</button>"
         for head, weights in enumerate(scene.tape[name].weights[0].tolist())
     )
     return (
@@ -230,7 +230,7 @@ def _large(scene: Scene) -> str:
     body = "".join(
         f'<tr><th scope="row">{escape(token)}</th>'
         + "".join(
-            f'<td style="--v:{weight:.4f}" data-tone="{tone(weight)}"'
+            f'<td style="--v:{weight:.4f}" data-tone="{_tone(weight)}"'
             f"{' data-chosen' if (i, j) == CELL else ''}>"
             f'<button type="button" tabindex="-1">{weight:.2f}</button></td>'
             for j, weight in enumerate(row)
@@ -241,7 +241,7 @@ def _large(scene: Scene) -> str:
     return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
 
 
-def tone(weight: float) -> str:
+def _tone(weight: float) -> str:
     """Say how dark a cell is: what is written on it has to stand out, in light and in dark."""
     return "low" if weight < 0.53 else "middle" if weight < 0.7 else "high"
 
@@ -281,6 +281,11 @@ def html(scene: Scene | None = None) -> str:
     -------
     str
         HTML, which ``machine.js`` makes alive.
+
+    Raises
+    ------
+    ValueError
+        If the template has a slot that nothing fills.
     """
     scene = first_scene() if scene is None else scene
     template = page_file("machine.html")

@@ -56,7 +56,8 @@ class Machine {
     if (!response.ok) throw new Error(`first.safetensors: ${response.status}`);
     const attentions = {};
     for (const [key, rows] of Object.entries(readTensors(await response.arrayBuffer()))) {
-      const [name, kind] = key.split("/"), nHeads = 8, length = rows.length / nHeads;
+      const [name, kind] = key.split("/");
+      const nHeads = this.part("maps").querySelectorAll(`[data-name="${name}"]`).length, length = rows.length / nHeads;
       const heads = Array.from({ length: nHeads }, (_, h) => rows.slice(h * length, (h + 1) * length));
       attentions[name] = { ...attentions[name], [kind]: heads };
     }
@@ -255,6 +256,9 @@ class Machine {
     this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
     this.part("all-on").hidden = !this.off.size;
     this.roving.large("[data-chosen] button");
+    const cell = this.part("large").querySelector("[data-chosen]"), box = this.part("large").parentElement;
+    const hidden = cell.offsetLeft + cell.offsetWidth - box.clientWidth - box.scrollLeft;
+    if (hidden > 0) box.scrollLeft += hidden + 8;
     this.drawCell();
   }
 
