@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
@@ -130,12 +130,11 @@ class Playable(SphinxDirective):
             playable = [piece for piece in pieces(notebook) if piece.plays]
             if not playable:
                 continue
-            title, number = count(notebook)[0], chapter_number(notebook.stem)
-            box += nodes.raw(
-                "", f'<div class="gb-picture">{thumbnail(notebook)}</div>', format="html"
-            )
-            lines = ["", f"```{{rubric}} {number} {title}", ":heading-level: 2", "```", ""]
-            lines += [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
+            title, number = escape(count(notebook)[0]), chapter_number(notebook.stem)
+            picture = f'<div class="gb-picture">{thumbnail(notebook)}</div>'
+            heading = f'{picture}<h2 class="rubric">{number} {title}</h2>'
+            box += nodes.raw("", heading, format="html")
+            lines = [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
             self.state.nested_parse(StringList(lines, "playable"), 0, box)
         return [box]
 
