@@ -55,11 +55,12 @@ def notebooks(root: Path = ROOT) -> list[Path]:
 def surroundings() -> dict[str, str]:
     """Return the environment variables a chapter runs in.
 
-    Committed outputs leave the scripts of the attention views to the site, and a reader's own
+    They import this tree, wherever a kernel starts. Committed outputs leave the scripts of the attention views to the site, and a reader's own
     settings of IPython or Matplotlib do not show in them.
     """
     aside = str(ROOT / ".venv" / "share" / "glassbox")
     return dict(os.environ) | {
+        "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "code", ROOT))),
         "GLASSBOX_VIEW_SCRIPTS": "linked",
         "IPYTHONDIR": f"{aside}/ipython",
         "MPLCONFIGDIR": f"{aside}/matplotlib",
