@@ -50,7 +50,7 @@ def with_names(body: str) -> str:
         names = [head.get_text(" ", strip=True) for head in table.select("thead th")]
         if len(names) < WIDE:
             continue
-        table["class"] = [*table.get("class", []), "gb-cards"]
+        table["class"] = " ".join(filter(None, (*table.get_attribute_list("class"), "gb-cards")))
         for row in table.select("tbody tr"):
             for name, cell in zip(names, row.find_all("td"), strict=True):
                 cell["data-name"] = name

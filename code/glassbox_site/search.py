@@ -27,7 +27,7 @@ LEFT_OUT = (
     *(nodes.section, nodes.citation, addnodes.desc, addnodes.glossary),
 )
 #: What commands look like; the others are their names, and those of the layout are nothing.
-SIGNS = dict(
+SIGNS: dict[str, str] = dict(
     re.findall(
         r"(\w+) (\S+)",
         "cdot · times × top ᵀ in ∈ infty ∞ approx ≈ le ≤ ge ≥ dots … ldots … cdots … sum Σ to → "
@@ -109,8 +109,8 @@ def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -
                 yield signature["ids"][0], "name", signature["fullname"], text_of(meaning)
         elif isinstance(part, nodes.citation):
             text = " ".join(text_of(child) for child in part.children[1:])
-            title = TITLE.search(text)
-            yield part["ids"][0], "work", title["title"] if title else text[:60], text
+            found = TITLE.search(text)
+            yield part["ids"][0], "work", found["title"] if found else text[:60], text
         elif isinstance(part, nodes.definition_list_item) and terms:
             places = [link["refuri"] for link in part.findall(_is_use)]
             for term in part.findall(nodes.term):

@@ -7,7 +7,7 @@ it, a work to every section that cites it.
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
@@ -45,7 +45,7 @@ def uses(env: BuildEnvironment) -> Iterator[tuple[str, str, Place]]:
     tuple of str, str and Place
         ``bold``, ``term`` or ``cite``; a name in the singular, or a key of the bibliography.
     """
-    for docname in sorted(filter(chapter_number, env.found_docs), key=chapter_number):
+    for docname in sorted(filter(chapter_number, env.found_docs)):
         for node in env.get_doctree(docname).findall(nodes.Element):
             if isinstance(node, nodes.strong):
                 yield "bold", singular(node.astext()), _place(env, docname, node)
@@ -135,7 +135,8 @@ def divide_bibliography(app: Sphinx, page: nodes.document, docname: str) -> None
     works = list(page.findall(nodes.citation))
     if not works or app.builder.format != "html":
         return
-    keys = {found.citation_id: found.key for found in app.env.get_domain("cite").citations}
+    citations: Any = app.env.get_domain("cite")
+    keys = {found.citation_id: found.key for found in citations.citations}
     cited: dict[str, dict[str, Place]] = {}
     for kind, key, place in uses(app.env):
         if kind == "cite":

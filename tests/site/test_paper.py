@@ -57,7 +57,8 @@ class Paper:
         fonts = {name: self.letters(int(number)) for name, number in names}
         contents = re.search(rb"/Contents (\d+)", page)
         assert contents is not None
-        letters, font = [], {}
+        letters: list[str] = []
+        font: dict[int, str] = {}
         for name, code in re.findall(r"/(F\d+) \S+ Tf|<(\w+)> Tj", self.stream(int(contents[1]))):
             font = fonts[name] if name else font
             letters += [font.get(int(code[at : at + 4], 16), "") for at in range(0, len(code), 4)]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -166,7 +167,7 @@ def test_each_letter_is_jumped_to_once_and_has_its_own_below_it(soup, page_at):
 
 def test_a_term_leads_to_the_section_that_introduces_it(soup):
     page = soup("chapters/glossary.html")
-    introduced = {}
+    introduced: dict[str, Any] = {}
     for definition in page.select("dl.glossary dd"):
         link = definition.select_one(".gb-uses a")
         term = definition.find_previous_sibling("dt")["id"]
@@ -178,7 +179,7 @@ def test_a_term_leads_to_the_section_that_introduces_it(soup):
 
 
 def test_a_work_leads_to_every_section_that_cites_it(soup):
-    cited = Counter()
+    cited: Counter[tuple[str, str]] = Counter()
     for chapter in chapters():
         for link in soup(chapter).select('a[href^="bibliography.html#"]'):
             headings = (s.find(["h1", "h2"], recursive=False) for s in link.find_parents("section"))
