@@ -1,6 +1,6 @@
 """The Transformer at work on one step of one sentence; its parts are links to their chapters.
 
-Reads `_toc.yml`. `map.py` draws it too, so that both follow when a chapter is added.
+Reads `_toc.yml`, so that it follows when a chapter is added.
 """
 
 import numpy as np

@@ -164,7 +164,7 @@ BROKEN = [
     (text.exercises_have_solutions, replace(":label: ex-template-prove", ":label: prove")),
     (text.equations_are_labelled, replace(":label: eq-template-scores\n", "")),
     (text.equations_are_labelled, markdown("$$\nx^2\n$$")),
-    (text.drawings_are_described, markdown("![A map](../images/map.svg)")),
+    (text.drawings_are_described, markdown("![A map](../images/bert.svg)")),
     (text.drawings_are_described, markdown("```{figure} ../images/none.svg\n:name: fig-n\n```")),
     (text.citations_resolve, replace("`vaswani2017`", "`nobody1999`")),
     (text.citations_resolve, replace("{cite}`vaswani2017`", "the paper")),
