@@ -55,8 +55,8 @@ def notebooks(root: Path = ROOT) -> list[Path]:
 def surroundings() -> dict[str, str]:
     """Return the environment variables a chapter runs in.
 
-    They import this tree, wherever a kernel starts. Committed outputs leave the scripts of the attention views to the site, and a reader's own
-    settings of IPython or Matplotlib do not show in them.
+    They import this tree, wherever a kernel starts. Committed outputs leave the scripts of the
+    attention views to the site, and a reader's own settings of IPython or Matplotlib do not show.
     """
     aside = str(ROOT / ".venv" / "share" / "glassbox")
     return dict(os.environ) | {

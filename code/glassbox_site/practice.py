@@ -76,7 +76,8 @@ def ask_for_script(
     if '<div class="gb-try"' in body or '<section class="gb-quiz"' in body:
         files = sorted((Path(app.outdir) / "_static" / FOLDER).iterdir())
         version = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
-        app.add_js_file("practice.js", loading_method="defer", **{"data-version": version})
+        options: dict[str, Any] = {"loading_method": "defer", "data-version": version}
+        app.add_js_file("practice.js", **options)
 
 
 def setup(app: Sphinx) -> None:

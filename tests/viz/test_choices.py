@@ -1,6 +1,7 @@
 """What a reader can choose in a view, and what follows from it."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -247,7 +248,7 @@ def test_the_difference_is_drawn_on_the_scale_that_is_said(show: Show) -> None:
 
 
 @pytest.mark.parametrize("view", ["neuron", "head", "model"])
-def test_no_difference_draws_nothing_and_says_so(show: Show, view: str) -> None:
+def test_no_difference_draws_nothing_and_says_so(show: Show, view: Any) -> None:
     alike = compare_heads(records(), records(), TOKENS, view=view)
     frame = show(alike).frame
     switch(frame, "difference")

@@ -120,7 +120,8 @@ def literal(value: Any) -> str:
         An expression with the functions ``tensor``, ``permute`` and ``tuple``.
     """
     if isinstance(value, Tensor) and not value.is_contiguous():  # what came out of a transpose
-        order = sorted(range(value.dim()), key=lambda dim: -value.stride(dim))
+        strides = value.stride()
+        order = sorted(range(value.dim()), key=strides.__getitem__, reverse=True)
         back = [order.index(dim) for dim in range(value.dim())]
         return f"permute({literal(value.permute(order).contiguous())}, {back})"
     if isinstance(value, Tensor):
