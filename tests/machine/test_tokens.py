@@ -1,5 +1,8 @@
 """The page cuts a text into the package's tokens, and puts them together again."""
 
+import math
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +59,21 @@ def test_a_special_token_that_a_reader_types_is_text(machine):
 
 def test_a_word_of_many_letters_is_cut_alike(machine, translator):
     compare(machine, translator, ["anticonstitutionnellement" * 12, "a" * 500, "éàü" * 100])
+
+
+def test_nine_tokens_are_not_judged_and_ten_are(machine, translator):
+    strange = ["ж" * n + "q" * odd for n in range(1, 9) for odd in (0, 1)]
+    compare(machine, translator, strange)
+    lengths = {len(translator.tokenizer.encode_text(text)): text for text in strange}
+    assert translator.tokenizer.is_familiar(lengths[9])
+    assert not translator.tokenizer.is_familiar(lengths[10])
+
+
+def test_a_language_is_as_probable_as_in_the_package(machine, translator):
+    call = "(ids) => Object.fromEntries(translator.tokenizer.classifier.logs(ids))"
+    for text in ("pain", "Tom", "Où est la gare ?", "I love machine learning."):
+        ids = translator.tokenizer.encode_text(text)
+        logs = machine.page.evaluate(call, ids)
+        shares = translator.tokenizer.classifier.probabilities(ids)
+        expected = math.log(shares["en"] / shares["fr"])
+        assert logs["en"] - logs["fr"] == pytest.approx(expected, abs=1e-9)
