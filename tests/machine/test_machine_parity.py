@@ -5,7 +5,7 @@ import torch
 
 from glassbox import record
 from glassbox.data.parallel import tatoeba
-from glassbox.generation import generate
+from glassbox.generation import beam_search, generate
 from glassbox.looking.ablation import without_heads
 from glassbox.modes import evaluating
 
@@ -133,6 +133,29 @@ def test_five_beams_write_what_the_package_writes(machine, translator, text):
     found = machine.translate(text, beams=5)
     assert translator.tokenizer.tokens(found.target) == best.tokens
     assert found.text == best.text
+
+
+@pytest.mark.parametrize("text", [SENTENCES[5], SENTENCES[19]])
+def test_all_five_that_end_are_those_of_the_package_with_their_scores(machine, translator, text):
+    call = """async ([text, options]) => {
+      const { beamSearch } = await import("./machine/beam_search.js");
+      return beamSearch(translator.model, translator.encode(text), options);
+    }"""
+    source = translator.tokenizer.encode_source(text, translator.target_language(text))
+    for n_beams, room in ((5, 20), (3, 4)):
+        found = machine.page.evaluate(call, [text, {"nBeams": n_beams, "maxNewTokens": room}])
+        with evaluating(translator.model):
+            beams = beam_search(
+                translator.model,
+                source_ids=torch.tensor([source]),
+                n_beams=n_beams,
+                n_best=n_beams,
+                max_new_tokens=room,
+            )
+        scores = torch.tensor([one["score"] for one in found])
+        torch.testing.assert_close(scores, beams.scores[0], atol=1e-5, rtol=0)
+        for one, ids, length in zip(found, beams.token_ids[0], beams.lengths[0], strict=True):
+            assert one["tokens"] == ids[1 : 1 + length].tolist()
 
 
 def test_a_token_that_the_reader_chooses_is_followed_by_what_the_package_writes(

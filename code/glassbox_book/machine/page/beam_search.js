@@ -13,7 +13,7 @@ export function bestCandidates(beams, logProbs, n) {
   return candidates.sort((one, other) => other.score - one.score).slice(0, n);
 }
 
-// The translation whose tokens are the most probable on average, of those that `nBeams` beams find.
+// The texts that `nBeams` beams find, those with the most probable tokens on average first.
 export function beamSearch(model, sourceIds, { maxNewTokens, nBeams = 5 }) {
   const memory = model.encode(sourceIds);
   const { bos_id: bosId, eos_id: eosId } = model.config;
@@ -36,5 +36,5 @@ export function beamSearch(model, sourceIds, { maxNewTokens, nBeams = 5 }) {
     if (!running.length || running[0].score / length <= worst) break;
     beams = running.map(({ beam, token, score }) => ({ tokens: [...beam.tokens, token], score, cache: beam.cache.copy() }));
   }
-  return ended[0].tokens;
+  return ended;
 }

@@ -45,7 +45,7 @@ export class Translator {
     const maxNewTokens = this.room(source.length);
     const tape = new Tape(), target = [], logits = [];
     withoutHeads(this.model, off, () => {
-      const chosen = beams > 1 ? beamSearch(this.model, source, { maxNewTokens, nBeams: beams }) : null;
+      const chosen = beams > 1 ? beamSearch(this.model, source, { maxNewTokens, nBeams: beams })[0].tokens : null;
       const options = chosen ? { maxNewTokens: 0, prompt: chosen } : { maxNewTokens, prompt };
       record(tape, () => {
         for (const step of stream(this.model, source, options)) {
