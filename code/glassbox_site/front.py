@@ -184,12 +184,12 @@ class Cards(SphinxDirective):
             title, minutes, _ = count(notebook)
             cards.append(
                 f'<a class="gb-card" href="chapters/{notebook.stem}.html">'
-                f'<span class="gb-picture">{thumbnail(notebook)}</span>'
+                f'<span class="gb-thumbnail">{thumbnail(notebook)}</span>'
                 f'<span class="gb-name"><b>{chapter_number(notebook.stem)}</b> {escape(title)}'
                 f"</span><q>{escape(question(notebook))}</q>"
                 f'<span class="gb-minutes">{minutes} minutes</span></a>'
             )
-        return [nodes.raw("", f'<div class="gb-cards">{"".join(cards)}</div>', format="html")]
+        return [nodes.raw("", f'<div class="gb-chapters">{"".join(cards)}</div>', format="html")]
 
 
 def setup(app: Sphinx) -> None:
