@@ -108,6 +108,74 @@ def test_the_whole_scene_is_above_the_fold(read):
             assert box["y"] + box["height"] <= height, (width, place)
 
 
+def drawn(page, stage):
+    """What a drawing of a translation says: its tokens and their widths, its ribbons."""
+    return page.locator(stage).evaluate(
+        """stage => ({
+            tokens: [...stage.querySelectorAll(".gb-t")].map((token) => token.textContent),
+            classes: [...stage.querySelectorAll(".gb-t")].map((token) => token.classList.value.replace(/ ?gb-on/, "")),
+            labels: [...stage.querySelectorAll("[role=group]")].map((row) => row.getAttribute("aria-label")),
+            ribbons: [...stage.querySelectorAll("path")].map((path) => path.dataset.q + " " + path.dataset.k),
+            numbers: [
+                ...[...stage.querySelectorAll(".gb-t")].flatMap((token) => token.getAttribute("style").match(/[\\d.]+/g)),
+                ...stage.getAttribute("style").match(/[\\d.]+/g),
+            ].map(Number),
+            weights: [...stage.querySelectorAll("path")].map((path) => +path.style.getPropertyValue("--w")),
+            places: [...stage.querySelectorAll("path")].flatMap((path) => path.getAttribute("d").match(/[\\d.]+/g)).map(Number),
+        })"""  # noqa: E501
+    )
+
+
+def own(page, text):
+    page.locator("#gb-own").fill(text)
+    page.locator(".gb-own button").click()
+    page.wait_for_function(
+        "['done', 'refused'].includes(document.querySelector('.gb-own').dataset.state)"
+    )
+    return page.locator(".gb-own p").inner_text()
+
+
+def test_a_sentence_of_the_reader_s_is_drawn_like_those_of_the_page(read, width):
+    seen = read(FRONT, width=width)
+    page, sent = seen.page, []
+    page.context.on("request", lambda request: sent.append(request.url))
+    page.locator(".gb-choice input").nth(1).check()
+    printed = drawn(page, STAGE)
+    assert not [url for url in sent if "machine" in url or "live" in url]
+    recorded = scenes()[1]
+    assert own(page, recorded["text"]) == recorded["translation"]
+    assert [url for url in sent if url.endswith("model.safetensors")]
+    assert page.locator(".gb-choice input:checked").count() == 0
+    assert page.locator(STAGE).count() == 1
+    live = drawn(page, f"{STAGE}[data-own]")
+    for kind in ("tokens", "classes", "labels", "ribbons"):
+        assert live[kind] == printed[kind]
+    for kind, error in (("numbers", 0.021), ("weights", 0.011), ("places", 6)):
+        assert live[kind] == pytest.approx(printed[kind], abs=error)
+
+    page.locator(f"{STAGE} .gb-to .gb-t").nth(1).click()  # and it answers in the same way
+    assert page.locator(".gb-said").inner_text().startswith("␣white looks at ␣bl 0.89")
+    page.context.set_offline(True)
+    assert own(page, "Thank you") == Translator.from_pretrained(recorder.MODEL).translate(
+        "Thank you"
+    )
+    page.locator(".gb-choice input").nth(0).check()
+    assert page.locator(f"{STAGE} .gb-to .gb-t").nth(4).inner_text() == "␣red"
+    assert seen.problems == []
+    assert seen.foreign == []
+
+
+def test_what_cannot_be_drawn_is_answered_with_a_sentence(read):
+    page = read(FRONT).page
+    page.context.route("**/model.safetensors", lambda route: route.fulfill(status=404))
+    assert "the server answers 404" in own(page, "Thank you")
+    page.context.unroute("**/model.safetensors")
+    assert "nothing to translate" in own(page, "  ")
+    assert "32 tokens, and the page takes 24" in own(page, "word " * 30)
+    assert page.locator(f"{STAGE} .gb-to .gb-t").first.inner_text() == "␣She"
+    assert own(page, "Merci beaucoup")
+
+
 def test_front_page_is_light():
     page = (SITE / FRONT).read_text(encoding="utf-8")
     scene = page[page.index('<figure class="gb-scene"') : page.index("</figure>")]
