@@ -29,10 +29,10 @@ AROUND, BETWEEN, BEFORE_A_WORD, WIDE_GAP = 44, 10, 16, 500
 #: The same where the sentences stand beside each other: height of a token, space between them.
 ROW, TALL_GAP = 175, 620
 SCENE = """\
-<figure class="gb-scene" data-scene="translation" aria-label="A French sentence above, its English
-translation below, and ribbons from each English token to the French ones it looks at">
+<figure class="gb-scene" data-scene="translation" aria-label="A sentence above, its translation
+below, and ribbons from each token of the translation to those of the sentence it looks at">
 {stages}
-<div class="gb-said" aria-live="polite"></div>
+<div class="gb-telling" aria-live="polite"></div>
 <div class="gb-play" hidden>
 <button type="button" data-do="back">Back</button>
 <button type="button" data-do="play">Play</button>

@@ -5,7 +5,7 @@
   const scene = document.querySelector(".gb-scene");
   if (!scene) return;
   const stages = [...scene.querySelectorAll(".gb-stage")];
-  const said = scene.querySelector(".gb-said");
+  const said = scene.querySelector(".gb-telling");
   const [back, play, next] = ["back", "play", "next"].map((name) => scene.querySelector(`[data-do=${name}]`));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const PAUSE = 950;  // ms for a token

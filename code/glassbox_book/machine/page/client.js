@@ -4,10 +4,12 @@ export class Client {
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.waiting = new Map();
     this.worker.addEventListener("message", ({ data: { id, type, ...content } }) => {
-      const { resolve, reject, hear } = this.waiting.get(id);
-      if (type === "done") resolve(content.result);
-      else if (type === "refused") reject(new Error(content.message));
-      else hear(content);
+      const asked = this.waiting.get(id);
+      if (type === "done") asked.resolve(content.result);
+      else if (type === "refused") {
+        asked.hear = () => {};  // of a load that has failed, other files may still be on their way
+        asked.reject(new Error(content.message));
+      } else asked.hear(content);
     });
     this.worker.addEventListener("error", () => this.waiting.forEach(({ reject }) => (
       reject(new Error("The machine's scripts could not be fetched: check the connection, and reload the page."))
