@@ -11,7 +11,12 @@ FOLDER = "machine"
 
 
 class Machine(SphinxDirective):
-    """The directive `machine`: the sentence that is worked out, and what a script makes of it."""
+    """The directive `machine`: the sentence that is worked out, and what a script makes of it.
+
+    With an argument it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`.
+    """
+
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Put it into the page, and make the page again when one of its files has changed."""
@@ -19,7 +24,11 @@ class Machine(SphinxDirective):
 
         for file in (*assets.page_files(), *assets.model_files(), Path(scene.__file__)):
             self.env.note_dependency(str(file))
-        return [nodes.raw("", scene.html(), format="html")]
+        try:
+            drawn = scene.html(*self.arguments)
+        except ValueError as wrong:
+            raise self.error(str(wrong)) from None
+        return [nodes.raw("", drawn, format="html")]
 
 
 def write_files(app: Sphinx) -> None:
