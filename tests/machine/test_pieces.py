@@ -143,7 +143,7 @@ def test_the_numbers_of_one_head_are_the_package_s(piece, translator):
     assert not [name for name in shown.fetched() if not name.endswith(".js")]
     shown.part("maps").locator("button").nth(3).click()  # the printed sentence, without the model
     shown.page.wait_for_function(
-        "document.querySelector('[data-part=large-title]').textContent.endsWith('head 4')"
+        "document.querySelector('[data-part=large-title]').textContent.endsWith('head 3')"
     )
     name = scene.PIECES["head"].large
     expected = scene.first_scene().tape[name].weights[0, 3]
