@@ -1,11 +1,12 @@
 """The machine in the page: its files beside the site's own, and the place where it stands."""
 
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from glassbox_site.on_demand import asked_for
 
 FOLDER = "machine"
 
@@ -39,17 +40,9 @@ def write_files(app: Sphinx) -> None:
         machine.write(Path(app.outdir) / "_static" / FOLDER)
 
 
-def ask_for_them(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Link script and style from a page with a machine."""
-    if '<div class="gb-machine"' in context.get("body", ""):
-        app.add_css_file(f"{FOLDER}/machine.css", priority=900)
-        app.add_js_file(f"{FOLDER}/machine.js", type="module")
-
-
 def setup(app: Sphinx) -> None:
     """Register the directive; act before the first page and on each."""
     app.add_directive("machine", Machine)
     app.connect("builder-inited", write_files)
-    app.connect("html-page-context", ask_for_them)
+    link = asked_for('<div class="gb-machine"', f"{FOLDER}/machine", type="module")
+    app.connect("html-page-context", link)
