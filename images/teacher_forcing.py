@@ -1,6 +1,6 @@
 """Training in one picture: inputs below, labels above, what each may see, and what would leak."""
 
-from drawing import Drawing
+from drawing import COLOURS, Drawing
 
 INPUTS = ["<s>", "les", "chiens", "sont", "super"]
 LABELS = [*INPUTS[1:], "</s>"]
@@ -32,16 +32,13 @@ for place in range(5):
     for seen in range(place + 1):
         d.arrow((x(seen), BOTTOM - 4), (x(place), TOP + 42), colour="attention", head=False)
 for place in range(5):
-    d.add(
-        f'<circle cx="{x(place):g}" cy="{TOP + 36}" r="7" '
-        'style="fill: var(--gb-attention, #a06f12)"/>'
-    )
+    d.add(f'<circle cx="{x(place):g}" cy="{TOP + 36}" r="7" style="fill: {COLOURS["attention"]}"/>')
 
 # The arrow that must not be there: from the second input, which is the first label.
 x0, y0, x1, y1 = x(1) - 10, BOTTOM - 4, x(0) + 4, TOP + 46
 d.add(
     f'<path d="M{x0:g} {y0:g}L{x1:g} {y1:g}" fill="none" stroke-width="2.6" '
-    'stroke-dasharray="7 5" style="stroke: var(--gb-purple, #8250a0)"/>'
+    f'stroke-dasharray="7 5" style="stroke: {COLOURS["purple"]}"/>'
 )
 d.link(f"{PAGE}#sec-leak")
 d.text(14, 190, "a leak", anchor="start", bold=True, size=18, colour="purple-ink")
