@@ -20,10 +20,10 @@ def shades(matrix: np.ndarray) -> np.ndarray:
 
 
 d = Drawing(520, 316)
-d.text(READ - 12, 24, "each head reads", size=16, anchor="end")
-d.text(READ - 12, 44, "all of the vectors", size=16, anchor="end")
-d.text(WRITE + 14, 24, "and adds", size=16, anchor="start")
-d.text(WRITE + 14, 44, "what it writes", size=16, anchor="start")
+d.text(READ - 12, 24, "each head reads", size=17, anchor="end")
+d.text(READ - 12, 44, "all of the vectors", size=17, anchor="end")
+d.text(WRITE + 14, 24, "and adds", size=17, anchor="start")
+d.text(WRITE + 14, 44, "what it writes", size=17, anchor="start")
 for head, matrix in enumerate(written):
     y = 12 + head * 66
     middle = y + 26
@@ -34,12 +34,12 @@ for head, matrix in enumerate(written):
     d.arrow((READ + 136 + 9 * SMALL, middle), (WRITE, middle), (WRITE, STREAM - 13))
 d.arrow((20 + D_MODEL * CELL, STREAM), (WRITE - 13, STREAM))
 d.matrix(16, STREAM - 2.5 * CELL, shades(x), cell=CELL, colour="line")
-d.text(16, STREAM + 46, "$X$", size=18, anchor="start")
-d.text((READ + WRITE) / 2, STREAM + 24, "the residual stream", bold=True, size=16)
+d.text(16, STREAM + 46, "$X$", size=19, anchor="start")
+d.text((READ + WRITE) / 2, STREAM + 24, "the residual stream", bold=True, size=17)
 d.box(WRITE - 12, STREAM - 12, 24, 24, radius=12)
 d.text(WRITE, STREAM + 7, "+", size=20)
 d.arrow((WRITE + 13, STREAM), (WRITE + 36, STREAM))
 d.matrix(WRITE + 38, STREAM - 2.5 * CELL, shades(after), cell=CELL, colour="line")
-d.text(WRITE + 38, STREAM + 46, "$X$ + heads", size=16, anchor="start")
+d.text(WRITE + 38, STREAM + 46, "$X$ + heads", size=17, anchor="start")
 
 d.save("residual_stream.svg")
