@@ -28,7 +28,7 @@ for head, matrix in enumerate(written):
     y = 12 + head * 66
     middle = y + 26
     d.arrow((READ, STREAM), (READ, middle), (READ + 22, middle))
-    d.part(READ + 24, y, 92, 52, f"head {head + 1}", "attention")
+    d.part(READ + 24, y, 92, 52, f"head {head}", "attention")
     d.arrow((READ + 116, middle), (READ + 134, middle), head=False)
     d.matrix(READ + 136, middle - 2.5 * SMALL, shades(matrix), cell=SMALL, colour="attention")
     d.arrow((READ + 136 + 9 * SMALL, middle), (WRITE, middle), (WRITE, STREAM - 13))
