@@ -31,13 +31,13 @@ for head in range(HEADS):
     middle = left + 76
     d.arrow((MIDDLE, 82), (MIDDLE, 98), (middle, 98), (middle, 122))
     d.box(left, 124, 152, 336, fill="surface", weight=1)
-    d.text(middle, 146, f"head {head + 1}", bold=True, size=16)
+    d.text(middle, 146, f"head {head}", bold=True, size=16)
     q, k, v = (x @ random.normal(size=(D_MODEL, D_K)) / 2 for _ in "qkv")
     for name, matrix, place in (("query", q, 0), ("key", k, 1), ("value", v, 2)):
         at = left + 11 + place * 47
         d.matrix(at, 158, shades(matrix), cell=CELL, colour=name)
         letter = name[0].upper() if name != "key" else "K"
-        d.text(at + 18, 236, f"${letter}_{head + 1}$", colour=f"{name}-ink", size=16)
+        d.text(at + 18, 236, f"${letter}_{head}$", colour=f"{name}-ink", size=16)
     scores = q @ k.T / D_K**0.5
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     d.arrow((left + 29, 246), (left + 29, 290), (left + 44, 290), colour="query")
@@ -49,7 +49,7 @@ for head in range(HEADS):
     d.arrow((middle, 350), (middle, 374))
     d.arrow((left + 123, 246), (left + 123, 406), (left + 98, 406), colour="value")
     d.matrix(left + 58, 376, shades(context), cell=CELL, colour="attention")
-    d.text(left + 26, 412, f"$C_{head + 1}$", colour="attention-ink", size=16)
+    d.text(left + 26, 412, f"$C_{head}$", colour="attention-ink", size=16)
     d.text(middle, 454, "$n$ × $d_v$", colour="muted", size=15)
     d.arrow(
         (middle, 462), (middle, 486), (MIDDLE - 36 + head * 36, 486), (MIDDLE - 36 + head * 36, 506)

@@ -116,7 +116,7 @@ class MultiHeadAttention(nn.Module):
         """
         query, key, value = self.project(query, key, value, around)
         context = self.attend(query, key, value, mask, causal, around)
-        return self.output(context.transpose(1, 2).flatten(2))  # side by side again
+        return self.output(context.transpose(1, 2).flatten(2))  # side by side
 
     def project(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
@@ -177,14 +177,16 @@ class MultiHeadAttention(nn.Module):
         Tensor
             The context, ``(batch, n_heads, q_len, d_k)``.
         """
-        # One head of keys and values for each query head. (A copy: a cache moves its own about.)
-        key, value = (x.repeat_interleave(self.n_heads // self.n_kv_heads, 1) for x in (key, value))
+        group = self.n_heads // self.n_kv_heads
+        # A copy for each query head of a group: a cache moves its own about.
+        key, value = (x.repeat_interleave(group, 1) for x in (key, value))
         if causal:
             mask = allowed_past(mask, query.size(2), key.size(2), query.device)
         context, weights = scaled_dot_product_attention(
             query, key, value, mask, bias=around.bias, scale=self.scale
         )
-        seen = {"query": query, "key": key, "value": value, "weights": weights, "context": context}
+        seen = {"query": query, "key": key, "value": value}
+        seen |= {"weights": weights, "context": context}
         for look in observers.get():
             look(self, **seen, bias=around.bias, scale=self.scale, mask=mask)
         return context
