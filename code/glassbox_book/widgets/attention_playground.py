@@ -178,16 +178,15 @@ def _planes(
     context: np.ndarray,
     asking: int,
 ) -> str:
-    *asked, value = vectors.values()
-    part = "value" if asked else "vector"
+    part, value = list(vectors.items())[-1]
     mix = planes.mixing(axes, names, value, weights, context, asking, part)
     said = f"All {part}s as arrows, and the context between them"
-    if not asked:
+    if part == "vector":
         return (
             '<figure><figcaption>a <span class="gb-context">context</span> among the '
             f"vectors: drag their tips</figcaption>{mix.html('mixing', said)}</figure>"
         )
-    meet = planes.meeting(axes, names, *asked, asking)
+    meet = planes.meeting(axes, names, vectors["query"], vectors["key"], asking)
     return (
         '<figure><figcaption>a <span class="gb-query">query</span> meets the '
         '<span class="gb-key">keys</span></figcaption>'
