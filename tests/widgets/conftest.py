@@ -30,6 +30,11 @@ def playground(words: list[str] = WORDS, **options: Any) -> Widget:
     return attention_playground(words, QUERY, KEY, VALUE, **options)
 
 
+def alone() -> Widget:
+    """The playground of one vector for each token."""
+    return attention_playground(WORDS, VALUE)
+
+
 def merges(words: list[str] = WORDS) -> Widget:
     start = [Row([("t", "faint"), *words[1:]], "5 times"), words]
     pair = [[(words[0], "active", 17), (words[1], "active", -0.5)], [(words[2], "query", "id 7")]]

@@ -106,6 +106,16 @@ PLAYGROUND = {
         ["3 features for 2 components"],
     ),
     "nobody who asks": (lambda: play(asking=3), ValueError, ["asking=3", "0 to 2"]),
+    "keys without values": (
+        lambda: attention_playground(WORDS, PAIRS, PAIRS),
+        ValueError,
+        ["only one of key and value", "both, or neither"],
+    ),
+    "one vector too few": (
+        lambda: attention_playground(WORDS, PAIRS[:2]),
+        ValueError,
+        ["vector has shape (2, 2)", "(3, 2)"],
+    ),
 }
 POSITIONS = {
     "an odd width": (lambda: positional_encoding(31), ValueError, ["d_model=31", "even"]),

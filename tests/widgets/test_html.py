@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from glassbox import scaled_dot_product_attention
+from glassbox.attention import simple_self_attention
 from glassbox.positional import sinusoidal_encoding
 from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
 from glassbox_book.widgets.parts import at, fixed
 from tests.viz.conftest import HOSTILE
-from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, playground
+from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, alone, playground
 from tools.same_output import same
 
 each = pytest.mark.parametrize("make", WIDGETS.values(), ids=WIDGETS)
@@ -166,6 +167,16 @@ def test_tables_are_those_of_the_attention_function() -> None:
         "context": context,
     }.items():
         assert cells(html, part) == [fixed(number) for number in table.flatten().tolist()]
+
+
+def test_one_vector_is_query_key_and_value() -> None:
+    html = alone().html()
+    x = torch.tensor(VALUE)
+    context, weights = simple_self_attention(x)
+    for part, table in {"score": x @ x.T, "weight": weights, "context": context}.items():
+        assert cells(html, part) == [fixed(number) for number in table.flatten().tolist()]
+    assert not cells(html, "product")
+    assert html.count('data-part="vector"') == x.numel()
 
 
 def test_components_are_those_of_the_encoding() -> None:

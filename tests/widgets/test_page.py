@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import Locator, Page
 
 from glassbox import scaled_dot_product_attention
+from glassbox.attention import simple_self_attention
 from glassbox.positional import sinusoidal_encoding
 from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
 from glassbox_book.widgets.parts import fixed
@@ -22,6 +23,7 @@ from tests.widgets.conftest import (
     WIDGETS,
     WORDS,
     Show,
+    alone,
     every_widget,
     playground,
 )
@@ -165,6 +167,36 @@ def test_a_dragged_arrow_changes_its_numbers(show: Show) -> None:
         assert after[2 * row] > float(before[2 * row])
         assert after[2 * row + 1] < float(before[2 * row + 1])
         assert shown_tables(page) == attend(page)
+    assert is_clean(shown)
+
+
+def test_one_vector_of_a_token_asks_is_found_and_is_averaged(show: Show) -> None:
+    shown = show(alone())
+    page = shown.page
+
+    def follows() -> None:
+        numbers = [float(field.input_value()) for field in part(page, "vector").all()]
+        x = torch.tensor(numbers).view(-1, 2).double()
+        context, weights = simple_self_attention(x)
+        for name, table in {"score": x @ x.T, "weight": weights, "context": context}.items():
+            assert texts(page, name) == [fixed(number) for number in table.flatten().tolist()]
+
+    follows()
+    part(page, "vector").nth(3).fill("-2.5")
+    follows()
+    before = texts(page, "context")
+    box = page.locator('.gb-handle[data-name="vector"][data-row="0"]').bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 30, y + 20, steps=4)
+    page.mouse.up()
+    assert texts(page, "context") != before
+    follows()
+    page.get_by_role("button", name="Reset").click()
+    assert [field.input_value() for field in part(page, "vector").all()][:2] == ["1", "0.5"]
+    follows()
     assert is_clean(shown)
 
 

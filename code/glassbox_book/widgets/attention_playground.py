@@ -24,8 +24,8 @@ _STEP = 0.5  # of the arrow keys
 def attention_playground(
     tokens: Sequence[str],
     query: Any,
-    key: Any,
-    value: Any,
+    key: Any = None,
+    value: Any = None,
     *,
     features: Sequence[str] = ("x", "y"),
     asking: int = 0,
@@ -34,13 +34,16 @@ def attention_playground(
 
     Queries, keys and values have two components, which stand in a table to type in and as arrows
     in the plane to drag. From them follow, in tables, dot products, scores, weights and context.
+    Without keys and values one vector of a token is all three, and its scores are plain dot
+    products: self-attention without parameters.
 
     Parameters
     ----------
     tokens : sequence of str
         Two to five.
     query, key, value : sequences of pairs, or Tensors
-        ``(n, 2)``: a row for each token, from −9 to 9. They are taken to two decimals.
+        ``(n, 2)``: a row for each token, from −9 to 9. They are taken to two decimals. Pass all
+        three, or one.
     features : pair of str, optional
         What the two components mean.
     asking : int, optional
@@ -57,42 +60,65 @@ def attention_playground(
         If the vectors are no numbers or the tokens no strings.
     ValueError
         If there are fewer than two tokens or more than five, a table is not ``(n, 2)`` or has a
-        number beyond ±9, there are not two features, or no token of the number ``asking``.
+        number beyond ±9, there are not two features, or no token of the number ``asking``; or if
+        only one of ``key`` and ``value`` is given.
 
     Notes
     -----
-    Chapter 4, equation ``eq-attention``.
+    Chapter 3, equation ``eq-simple-self-attention``; chapter 4, equation ``eq-attention``.
     """
     if isinstance(tokens, Sequence) and not _FEWEST <= len(tokens) <= _MOST:
         raise ValueError(f"{len(tokens)} tokens; pass {_FEWEST} to {_MOST}")
     names = check_texts("tokens", tokens, len(tokens), "tokens")
     axes = check_texts("features", features, 2, "components")
     check_whole("asking", asking, 0, len(names) - 1)
-    vectors = {
-        part: _vectors(part, given, len(names))
-        for part, given in (("query", query), ("key", key), ("value", value))
-    }
-    q, k, v = (torch.tensor(vectors[part]) for part in ("query", "key", "value"))
-    context, weights = (found.numpy() for found in scaled_dot_product_attention(q, k, v))
+    if (key is None) != (value is None):
+        raise ValueError("only one of key and value is given; pass both, or neither")
+    given = {"query": query, "key": key, "value": value} if key is not None else {"vector": query}
+    vectors = {part: _vectors(part, numbers, len(names)) for part, numbers in given.items()}
+    q, k, v = (torch.tensor(array) for array in list(vectors.values()) * (3 // len(vectors)))
+    alone = len(vectors) == 1
+    scale = 1.0 if alone else None
+    context, weights = (
+        found.numpy() for found in scaled_dot_product_attention(q, k, v, scale=scale)
+    )
     products = dot_product_scores(q, k, scale=1.0).numpy()
     said = _said(names, asking, weights, context)
-    steps = (
-        _table("product", "dot products", names, names, products, asking),
-        _table("score", "scores: divided by √2", names, names, products / math.sqrt(2), asking),
-        _table("weight", "weights: softmax of each row", names, names, weights, asking),
-        _table("context", "context: weighted average", names, axes, context, asking),
+    scores = [("score", "scores: dot products", names, products)]
+    if not alone:
+        divided = products / math.sqrt(2)
+        scores = [
+            ("product", "dot products", names, products),
+            ("score", "scores: divided by √2", names, divided),
+        ]
+    tables = [
+        *scores,
+        ("weight", "weights: softmax of each row", names, weights),
+        ("context", "context: weighted average", axes, context),
+    ]
+    steps = "".join(
+        _table(part, caption, names, columns, numbers, asking)
+        for part, caption, columns, numbers in tables
     )
-    body = (
-        '<form autocomplete="off" novalidate><fieldset disabled>'
-        f"{_inputs(names, axes, vectors, asking)}"
-        f'<div class="gb-planes">{_planes(names, axes, vectors, weights, context, asking)}</div>'
+    inputs = _inputs(names, axes, vectors, asking)
+    drawn = _planes(names, axes, vectors, weights, context, asking)
+    says = (
         f'<div class="gb-says"><p aria-live="polite" data-part="said">{escape(said)}</p>'
         '<div class="gb-controls" hidden><button type="button" data-part="reset">Reset</button>'
-        f'</div></div><div class="gb-steps" style="--n:{len(names)}">{"".join(steps)}</div>'
+        "</div></div>"
+    )
+    if alone:
+        top = f'<div class="gb-planes">{drawn}<div>{inputs}{says}</div></div>'
+    else:
+        top = f'{inputs}<div class="gb-planes">{drawn}</div>{says}'
+    body = (
+        f'<form autocomplete="off" novalidate><fieldset disabled>{top}'
+        f'<div class="gb-steps{" gb-three" * alone}" style="--n:{len(names)}">{steps}</div>'
         "</fieldset></form>"
     )
     lines = [_said(names, i, weights, context) for i in range(len(names))]
-    return Widget("attention_playground", "Attention to play with", body, "\n".join(lines))
+    name = "Self-attention to play with" if alone else "Attention to play with"
+    return Widget("attention_playground", name, body, "\n".join(lines))
 
 
 def _vectors(part: str, given: Any, count: int) -> np.ndarray:
@@ -122,7 +148,7 @@ def _inputs(names: list[str], axes: list[str], vectors: dict[str, np.ndarray], a
     parts = "".join(
         f'<th colspan="2" scope="colgroup" class="gb-{part}">{part}</th>' for part in vectors
     )
-    columns = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes * 3)
+    columns = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes * len(vectors))
     rows = ""
     for i, name in enumerate(names):
         cells = "".join(
@@ -152,16 +178,22 @@ def _planes(
     context: np.ndarray,
     asking: int,
 ) -> str:
-    query, key, value = vectors.values()
-    meet = planes.meeting(axes, names, query, key, asking)
-    mix = planes.mixing(axes, names, value, weights, context, asking)
+    part, value = list(vectors.items())[-1]
+    mix = planes.mixing(axes, names, value, weights, context, asking, part)
+    said = f"All {part}s as arrows, and the context between them"
+    if part == "vector":
+        return (
+            '<figure><figcaption>a <span class="gb-context">context</span> among the '
+            f"vectors: drag their tips</figcaption>{mix.html('mixing', said)}</figure>"
+        )
+    meet = planes.meeting(axes, names, vectors["query"], vectors["key"], asking)
     return (
         '<figure><figcaption>a <span class="gb-query">query</span> meets the '
         '<span class="gb-key">keys</span></figcaption>'
         f"{meet.html('meeting', 'The query that asks and all keys, as arrows')}</figure>"
         '<figure><figcaption>its <span class="gb-context">context</span> among the '
         '<span class="gb-value">values</span></figcaption>'
-        f"{mix.html('mixing', 'All values as arrows, and the context between them')}</figure>"
+        f"{mix.html('mixing', said)}</figure>"
     )
 
 

@@ -138,8 +138,12 @@ def mixing(
     weights: np.ndarray,
     context: np.ndarray,
     asking: int,
+    part: str = "value",
 ) -> Plane:
-    """Draw all values, the area of their averages, and the contexts in it."""
+    """Draw all values, the area of their averages, and the contexts in it.
+
+    What a pointer takes hold of is the part of a token with the name ``part``.
+    """
     plane = Plane(axes, [value])
     for corners in combinations(value, 3):
         plane.add("path", class_="gb-hull", d=path(map(plane.place, corners)) + "Z")
@@ -154,5 +158,5 @@ def mixing(
         plane.add("circle", class_=kind, cx=x, cy=y, r=6 if i == asking else 4)
     plane.names(value, names, "gb-value", _TURN)
     for i, v in enumerate(value):
-        plane.handle(v, "value", i)
+        plane.handle(v, part, i)
     return plane

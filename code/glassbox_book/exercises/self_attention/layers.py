@@ -11,7 +11,7 @@ from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "simple self-attention": lambda x: simple_self_attention(x)[0],
-    "the plain average for everybody": lambda x: x.mean(0, keepdim=True).expand_as(x).clone(),
+    "the plain average for every token": lambda x: x.mean(0, keepdim=True).expand_as(x).clone(),
     "twice each vector": lambda x: 2 * x,
     "the average so far": lambda x: x.cumsum(0) / torch.arange(1.0, len(x) + 1)[:, None],
     "every vector one place down": lambda x: x.roll(1, 0),

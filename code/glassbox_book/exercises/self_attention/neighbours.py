@@ -38,7 +38,7 @@ causal = Exercise("self_attention.causal", _causal, _sentences, returns=("contex
 def _near(draw: Draw) -> Iterator[Case]:
     yield Case("neighbours at distance 1", x=draw(6, 4), distance=1)
     yield Case("distance 2", x=draw(7, 4), distance=2)
-    yield Case("distance 0: everybody alone", x=draw(3, 2), distance=0)
+    yield Case("distance 0: each token alone", x=draw(3, 2), distance=0)
     yield Case("a distance longer than the sentence", x=draw(4, 5), distance=10)
 
 

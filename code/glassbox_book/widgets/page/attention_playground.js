@@ -6,7 +6,8 @@ glassboxWidgets.define('attention_playground', (root) => {
   const form = root.querySelector('form');
   const choices = [...form.querySelectorAll('[name="asking"]')];
   const names = choices.map((choice) => choice.parentElement.textContent.trim());
-  const kinds = ['query', 'key', 'value'];
+  const alone = parts(root, 'vector').length > 0; // one vector of a token is all three
+  const kinds = alone ? ['vector'] : ['query', 'key', 'value'];
   const inputs = Object.fromEntries(kinds.map((kind) => [kind, parts(root, kind)]));
   const vectors = Object.fromEntries(kinds.map((kind) => [kind, names.map(() => [0, 0])]));
   const asking = () => choices.findIndex((choice) => choice.checked);
@@ -27,9 +28,9 @@ glassboxWidgets.define('attention_playground', (root) => {
   };
 
   const compute = () => {
-    const { query, key, value } = vectors;
+    const { vector, query = vector, key = vector, value = vector } = vectors;
     const product = query.map((q) => key.map((k) => dot(q, k)));
-    const score = product.map((row) => row.map((number) => number / Math.SQRT2));
+    const score = product.map((row) => row.map((number) => number / (alone ? 1 : Math.SQRT2)));
     const weight = score.map(softmax);
     const context = weight.map((row) => [0, 1].map((c) => dot(row, value.map((v) => v[c]))));
     return { product, score, weight, context };
@@ -38,6 +39,7 @@ glassboxWidgets.define('attention_playground', (root) => {
   const fill = (found) => {
     for (const [kind, rows] of Object.entries(found)) {
       const cells = parts(root, kind);
+      if (!cells.length) continue;
       rows.flat().forEach((number, i) => {
         write(cells[i], fixed(number));
         if (kind === 'weight') cells[i].style.setProperty('--weight', fixed(number));
@@ -123,7 +125,7 @@ glassboxWidgets.define('attention_playground', (root) => {
     const end = () => svg.replaceChildren(...drawn);
     return { svg, place, add, arrow, labels, handle, begin, reach, end, extent: () => extent };
   };
-  const meeting = planeOf('meeting');
+  const meeting = alone ? null : planeOf('meeting');
   const mixing = planeOf('mixing');
 
   const meet = ({ query, key }) => {
@@ -149,7 +151,7 @@ glassboxWidgets.define('attention_playground', (root) => {
     meeting.end();
   };
 
-  const mix = ({ value }, { weight, context }) => {
+  const mix = ({ vector, value = vector }, { weight, context }) => {
     const { place, add, arrow, labels, handle } = mixing;
     const others = names.map((_, i) => i).filter((i) => i !== asking());
     mixing.begin();
@@ -172,7 +174,7 @@ glassboxWidgets.define('attention_playground', (root) => {
       add('circle', { class: kind, cx, cy, r: i === asking() ? 6 : 4 });
     }
     labels(value, names, 'gb-value', TURN);
-    value.forEach((v, i) => handle(v, 'value', i));
+    value.forEach((v, i) => handle(v, kinds.at(-1), i));
     mixing.end();
   };
 
@@ -181,12 +183,12 @@ glassboxWidgets.define('attention_playground', (root) => {
     const fault = read();
     const found = compute();
     if (settled) {
-      meeting.reach(vectors.query, vectors.key);
-      mixing.reach(vectors.value);
+      meeting?.reach(vectors.query, vectors.key);
+      mixing.reach(vectors[kinds.at(-1)]);
     }
     fill(found);
     say(fault, found);
-    meet(vectors);
+    if (meeting) meet(vectors);
     mix(vectors, found);
   };
 
@@ -197,7 +199,7 @@ glassboxWidgets.define('attention_playground', (root) => {
     draw();
   });
 
-  for (const { svg, extent } of [meeting, mixing]) {
+  for (const { svg, extent } of [meeting, mixing].filter(Boolean)) {
     let held = null;
     const move = (event) => {
       const toPlane = svg.getScreenCTM().inverse();
