@@ -50,7 +50,7 @@ def test_contents_follow_jumps_to_the_end_and_keep_the_entry_in_view(read):
     page = read("chapters/09_training.html").page
     page.set_viewport_size({"width": 1400, "height": 700})
     height = page.evaluate("document.documentElement.scrollHeight")
-    for section in ("the-loop", "clipping", "exercises"):
+    for section in ("the-loop", "backward", "exercises"):
         page.evaluate(TO, section)
         page.wait_for_function(f"({CURRENT})() === '{section}'")
     page.evaluate(JUMP, height)

@@ -47,11 +47,12 @@ def cross_entropy(
     r"""Return the cross-entropy between labels and logits, summed over positions.
 
     .. math::
-        -\sum_{v \in V} q_v \log \operatorname{softmax}(z)_v
-        = \log \sum_{v \in V} e^{z_v} - \sum_{v \in V} q_v z_v
+        -\sum_{v \in V} q_v \log \operatorname{softmax}(\ell)_v
+        = \log \sum_{v \in V} e^{\ell_v} - \sum_{v \in V} q_v \ell_v
 
     The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`; the remaining
-    :math:`\varepsilon` is spread evenly. The gradient is :math:`\operatorname{softmax}(z) - q`.
+    :math:`\varepsilon` is spread evenly. The gradient is
+    :math:`\operatorname{softmax}(\ell) - q`.
 
     Parameters
     ----------
