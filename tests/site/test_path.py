@@ -62,23 +62,23 @@ def test_contents_follow_jumps_to_the_end_and_keep_the_entry_in_view(read):
 
 def test_a_chapter_read_to_the_end_has_a_mark_and_a_way_back_until_it_is_forgotten(read):
     page = read(ONE).page
-    assert page.locator(".gb-marks, .gb-path").count() == 0
+    assert page.locator(".gb-read-marks, .gb-path").count() == 0
     for entry in page.locator("#gb-contents .toc-h2 > a").all():
         section = entry.evaluate("link => link.hash.slice(1)")
         page.evaluate(TO, section)
         page.wait_for_function(f"({CURRENT})() === '{section}'")
     page.locator(".gb-quiz summary").first.click()
     page.goto(page.url.replace(ONE, NEXT))
-    marks = page.locator("nav.bd-links a", has_text="Scaled dot-product").locator(".gb-marks")
+    marks = page.locator("nav.bd-links a", has_text="Scaled dot-product").locator(".gb-read-marks")
     assert marks.inner_text().split()[:2] == ["quiz", "1/6"]
     assert marks.locator(".gb-tick").get_attribute("aria-label") == "read"
     assert page.locator(".gb-path a").get_attribute("href").partition("#")[0].endswith(ONE)
     page.locator(".gb-path summary").click()
     assert "localStorage" in page.locator(".gb-path").inner_text()
     page.locator(".gb-path button").click()
-    assert page.locator(".gb-marks, .gb-path").count() == 0
+    assert page.locator(".gb-read-marks, .gb-path").count() == 0
     page.reload()
-    assert page.locator(".gb-marks, .gb-path").count() == 0
+    assert page.locator(".gb-read-marks, .gb-path").count() == 0
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -103,9 +103,9 @@
     const { read = {}, quiz = {} } = glassboxMemory.read().path ?? {};
     for (const link of document.querySelectorAll("nav.bd-links a")) {
       const page = pageOf(link.href);
-      link.querySelector(".gb-marks")?.remove();
+      link.querySelector(".gb-read-marks")?.remove();
       if (!read[page] && !quiz[page]) continue;
-      const mark = make("span", { className: "gb-marks" });
+      const mark = make("span", { className: "gb-read-marks" });
       if (quiz[page]) {
         const { answered, of } = quiz[page];
         mark.append(make("span", { textContent: ` quiz ${answered.length}/${of}` }));
