@@ -38,7 +38,9 @@ def shake(x: Tensor, salt: int, most: int) -> None:
     bits = x.view(integers)
     mixed = (bits + salt) * 0x2545F491
     step = mixed >> (size - 1 - most.bit_length())  # from -most - 1 to most
-    bits += step * ((bits & ((1 << low) - 1)) != 0)
+    rounded = (bits & ((1 << low) - 1)) != 0
+    normal = x.abs() > torch.finfo(x.dtype).smallest_normal * 2  # below it, a step could leave 0
+    bits += step * (rounded & normal)
 
 
 class Shaken(TorchDispatchMode):

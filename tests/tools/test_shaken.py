@@ -3,7 +3,7 @@
 import torch
 
 from glassbox.positional import relative_buckets
-from tools.shaken import Shaken
+from tools.shaken import Shaken, shake
 
 X = torch.randn(5, 64, generator=torch.Generator().manual_seed(0))
 
@@ -31,6 +31,14 @@ def test_what_is_exact_on_every_processor_stays_exact() -> None:
         assert torch.equal(torch.eye(4) @ whole, whole)
         assert torch.equal(torch.zeros(3).softmax(0).sum(), torch.zeros(3).softmax(0).sum())
         assert (X + X == 2 * X).all()
+
+
+def test_the_smallest_numbers_stay_numbers() -> None:
+    tiny = torch.tensor([1.3e-38, 3.1e-41, 1.4e-45, -2.2e-40])
+    for salt in range(20):
+        moved = tiny.clone()
+        shake(moved, salt, 3)
+        torch.testing.assert_close(moved, tiny)
 
 
 def test_gradients_are_shaken_too() -> None:
