@@ -68,6 +68,8 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
             return f"![{options.get('alt', '')}]({figure(argument)})"
         if name == "div":
             return body
+        if name == "machine":
+            return "*On the site, a piece of the machine can be played with here.*"
         if name == "epigraph":
             return _quoted(f"*{body}*")
         if name == "deeper":

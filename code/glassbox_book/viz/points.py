@@ -221,7 +221,7 @@ def trade_off(
     for (name, points), look in zip(series.items(), SERIES, strict=False):
         if not points:
             raise ValueError(f"{name!r} has no points; give it (x, y, label) for each setting")
-        x, y, *_ = zip(*points, strict=True)
+        x, y = zip(*(point[:2] for point in points), strict=True)
         ax.plot(x, y, label=name, **look)
         for at_x, _, _, *ends in points:
             if ends:
