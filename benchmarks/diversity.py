@@ -2,18 +2,20 @@
 
     python -m benchmarks.diversity
 
-translates test sentences of Tatoeba with the translator that the package carries, several times
-each, and writes `decoding.json` into the folder of its run, from which chapter 10 draws. The
-sentences are not needed to read that file.
+translates the test sentences of Tatoeba with the translator that the package carries, twice each
+where tokens are drawn, and writes `decoding.json` into the folder of its run, from which chapter 10
+draws. The sentences are not needed to read that file. Intervals are of 95 %, over sentences that
+are drawn with replacement, the same ones for all ways of decoding.
 """
 
 import json
 from collections.abc import Sequence
-from itertools import permutations
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from sacrebleu.metrics import BLEU
+from torch import Tensor
 
 from benchmarks import machine
 from glassbox.evaluation import parallel_test, score_translations
@@ -22,89 +24,181 @@ from glassbox.results import RUNS
 from glassbox.translation import Translator
 
 FILE = RUNS / "tatoeba" / "decoding.json"
-SENTENCES, DRAWS, SEED = 150, 4, 1
+DRAWS, SEED, RESAMPLES, FEW = 2, 1, 1000, 150
 #: The ways of drawing: a family of one option, with the values that it takes.
 FAMILIES: dict[str, list[dict[str, float]]] = {
-    "temperature": [{"temperature": value} for value in (0.2, 0.4, 0.6, 0.8, 1.0)],
-    "top-k": [{"top_k": value} for value in (2, 5, 20, 100)],
-    "top-p": [{"top_p": value} for value in (0.5, 0.7, 0.8, 0.9)],
-    "min-p": [{"min_p": value} for value in (0.5, 0.2, 0.05, 0.01)],
-    "typical": [{"typical_p": value} for value in (0.5, 0.7, 0.8, 0.9)],
+    "temperature": [{"temperature": value} for value in (0.3, 0.6, 0.8, 1.0)],
+    "top-k": [{"top_k": 5}],
+    "top-p": [{"top_p": 0.9}],
+    "min-p": [{"min_p": 0.05}],
 }
 #: The beams: how many, and the power of the length by which a score is divided.
-BEAMS, POWERS = (1, 2, 5, 20), (0.0, 1.0)
+BEAMS, POWERS = (1, 5), (0.0, 1.0)
 
 
-def quality(test: ParallelTest, translations: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return the mean scores of several translations of all sentences, against people's."""
-    scores = [score_translations(one, test.references) for one in translations]
-    return {"bleu": mean(s.bleu for s in scores), "chrf": mean(s.chrf for s in scores)}
+def statistics(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
+    """Return what BLEU adds up over sentences: `(sentences, 10)`, two lengths, matches, n-grams."""
+    measure = BLEU()
+    scores = [
+        measure.corpus_score([one], [[text] for text in several])
+        for one, several in zip(translations, references, strict=True)
+    ]
+    rows = [[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in scores]
+    return torch.tensor(rows, dtype=torch.float64)
 
 
-def diversity(translations: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return how much several translations of the same sentences differ.
-
-    `distinct` is the share of different texts among those of a sentence, so that it is at least
-    one divided by their number; `pairwise_bleu` is the BLEU of one translation with another as
-    its reference, 100 if all are the same.
-    """
-    several = list(zip(*translations, strict=True))
-    pairs = permutations(translations, 2)
-    return {
-        "distinct": mean(len({*texts}) / len(texts) for texts in several),
-        "pairwise_bleu": mean(score_translations(one, other).bleu for one, other in pairs),
-    }
+def resampled(count: int, seed: int = SEED) -> Tensor:
+    """Return how often each sentence is in each resample; the first row has each of them once."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randint(count, (RESAMPLES, count), generator=generator)
+    counts = torch.zeros(RESAMPLES + 1, count, dtype=torch.float64)
+    counts[0] = 1
+    counts[1:].scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64))
+    return counts
 
 
-def drawn(translator: Translator, test: ParallelTest, options: dict[str, float]) -> dict[str, Any]:
-    """Draw several translations of each sentence and measure them."""
+def bleu(samples: Tensor, rows: Tensor) -> Tensor:
+    """Return the corpus BLEU of each sample."""
+    scores = []
+    for length, reference, *counted in (samples @ rows).long().tolist():
+        matches, totals = counted[:4], counted[4:]
+        scores.append(BLEU.compute_bleu(matches, totals, length, reference, "exp").score)
+    return torch.tensor(scores, dtype=torch.float64)
+
+
+def interval(values: Tensor) -> list[float]:
+    """Return the value of the sample itself, and between what 95 % of the resamples lie."""
+    low, high = torch.quantile(values[1:], torch.tensor([0.025, 0.975], dtype=values.dtype))
+    return [values[0].item(), low.item(), high.item()]
+
+
+def differ(translations: Sequence[Sequence[str]]) -> Tensor:
+    """Return for each sentence whether its two translations differ."""
+    one, other = translations
+    return torch.tensor([a != b for a, b in zip(one, other, strict=True)], dtype=torch.float64)
+
+
+def drawn(
+    translator: Translator, test: ParallelTest, options: dict[str, float], samples: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Draw two translations of each sentence; return how good and how different, by sample."""
     generator = torch.Generator().manual_seed(SEED)
     settings: dict[str, Any] = {"sample": True, "generator": generator, **options}
     translations = [
         translator.translate(test.sources, test.to, batch_size=150, **settings)
         for _ in range(DRAWS)
     ]
-    return {"options": options, **quality(test, translations), **diversity(translations)}
+    scores = [bleu(samples, statistics(one, test.references)) for one in translations]
+    return torch.stack(scores).mean(dim=0), samples @ differ(translations) / samples.sum(dim=1)
 
 
-def searched(
-    translator: Translator, test: ParallelTest, n_beams: int, power: float
-) -> dict[str, Any]:
-    """Translate each sentence with beams; measure the scores, the length and the empty answers."""
-    options: dict[str, Any] = {"n_beams": n_beams}
-    if n_beams > 1:
-        options["length_penalty"] = power
-    translations = translator.translate(test.sources, test.to, batch_size=30, **options)
-    words = sum(len(text.split()) for text in translations)
-    right = sum(mean(len(text.split()) for text in texts) for texts in test.references)
-    return {
-        "n_beams": n_beams,
-        "length_penalty": power,
-        **quality(test, [translations]),
-        "length_ratio": words / right,
-        "empty": sum(not text for text in translations) / len(translations),
+def above(way: tuple[Tensor, Tensor], curve: Sequence[tuple[Tensor, Tensor]]) -> Tensor | None:
+    """Return how far a way lies above a curve at the same diversity, by sample.
+
+    The curve is a line through its points, which are in the order of their diversity; None if the
+    way is less diverse than the first of them or more so than the last.
+    """
+    quality, diversity = way
+    places = torch.stack([point[1] for point in curve])
+    heights = torch.stack([point[0] for point in curve])
+    if not (places[0, 0] <= diversity[0] <= places[-1, 0]):
+        return None
+    right = (places < diversity).sum(dim=0).clamp(1, len(curve) - 1)[None]
+    x0, x1 = places.gather(0, right - 1)[0], places.gather(0, right)[0]
+    y0, y1 = heights.gather(0, right - 1)[0], heights.gather(0, right)[0]
+    return quality - (y0 + (y1 - y0) * (diversity - x0) / (x1 - x0))
+
+
+def families(translator: Translator, test: ParallelTest, samples: Tensor) -> dict[str, Any]:
+    """Measure every way of drawing."""
+    found = {
+        name: [drawn(translator, test, options, samples) for options in family]
+        for name, family in FAMILIES.items()
     }
+    described: dict[str, Any] = {}
+    for name, ways in found.items():
+        described[name] = []
+        for options, way in zip(FAMILIES[name], ways, strict=True):
+            over = None if name == "temperature" else above(way, found["temperature"])
+            described[name].append(
+                {
+                    "options": options,
+                    "bleu": interval(way[0]),
+                    "differ": interval(way[1]),
+                    "above_temperature": None if over is None else interval(over),
+                }
+            )
+    return described
 
 
-def against_people(translator: Translator, test: ParallelTest) -> dict[str, float]:
-    """Compare how probable the model finds its own best translation and what people wrote."""
-    own, people, likelier = [], [], 0
-    for source, references in zip(test.sources, test.references, strict=True):
+class Searched(NamedTuple):
+    """What a search found for each sentence, and how it was done."""
+
+    n_beams: int
+    length_penalty: float
+    translations: list[str]
+    rows: Tensor
+
+
+def searches(translator: Translator, test: ParallelTest) -> list[Searched]:
+    """Translate each sentence with every number of beams and length penalty, greedily first."""
+    found = []
+    for n_beams, power in sorted((n, power) for n in BEAMS for power in POWERS):
+        if n_beams == 1 and power != POWERS[-1]:
+            continue  # a single beam has nothing to compare its length with
+        options = {"n_beams": n_beams} | ({"length_penalty": power} if n_beams > 1 else {})
+        translations = translator.translate(test.sources, test.to, batch_size=150, **options)
+        rows = statistics(translations, test.references)
+        found.append(Searched(n_beams, power, translations, rows))
+    return found
+
+
+def described(found: Sequence[Searched], test: ParallelTest) -> list[dict[str, Any]]:
+    """Measure the first so many sentences: scores, gain over greedy, length, empty answers."""
+    count = len(test.sources)
+    samples = resampled(count)
+    right = sum(mean(len(text.split()) for text in texts) for texts in test.references)
+    greedy = bleu(samples, found[0].rows[:count])
+    measured = []
+    for one in found:
+        scores, texts = bleu(samples, one.rows[:count]), one.translations[:count]
+        measured.append(
+            {
+                "n_beams": one.n_beams,
+                "length_penalty": one.length_penalty,
+                "bleu": interval(scores),
+                "gain": interval(scores - greedy),
+                "length_ratio": sum(len(text.split()) for text in texts) / right,
+                "empty": sum(not text for text in texts) / count,
+            }
+        )
+    return measured
+
+
+def against_people(
+    translator: Translator, test: ParallelTest, translations: Sequence[str]
+) -> dict[str, list[float]]:
+    """Compare how probable the model finds its own translation, what people wrote, and nothing."""
+    rows, encode = [], translator.tokenizer.encode_target
+    for source, own, people in zip(test.sources, translations, test.references, strict=True):
         row = translator.tokenizer.encode_source(source, test.to)
-        targets = [translator.tokenizer.encode_target(text) for text in references]
-        (best,) = translator.alternatives(source, test.to, n=1, n_beams=5)
-        human = max(translator._log_probabilities(row, targets))
-        likelier += best.log_probability > human
-        own.append(best.log_probability)
-        people.append(human)
-    return {"model": mean(own), "people": mean(people), "model_likelier": likelier / len(own)}
+        empty, mine, *theirs = translator._log_probabilities(
+            row, [*map(encode, ("", own, *people))]
+        )
+        same = own in people
+        rows.append([mine, max(theirs), mine > max(theirs) and not same, same, empty > mine])
+    samples = resampled(len(rows))
+    means = samples @ torch.tensor(rows, dtype=torch.float64) / samples.sum(dim=1, keepdim=True)
+    names = ("model", "people", "model_likelier", "same", "empty_likelier")
+    return {name: interval(column) for name, column in zip(names, means.T, strict=True)}
 
 
-def measure(sentences: int = SENTENCES) -> dict[str, Any]:
+def measure(sentences: int | None = None) -> dict[str, Any]:
     """Return everything that is written to the file."""
     translator = Translator.from_pretrained("tatoeba-en-fr")
     test = parallel_test("tatoeba", "test", "fr", "en").first(sentences)
-    signature = score_translations(test.sources, test.references).bleu_signature
+    found, few = searches(translator, test), test.first(FEW)
+    (five,) = (one for one in found if (one.n_beams, one.length_penalty) == (5, POWERS[-1]))
     return {
         "machine": machine.describe(),
         "model": "tatoeba-en-fr",
@@ -112,18 +206,12 @@ def measure(sentences: int = SENTENCES) -> dict[str, Any]:
         | {"sentences": len(test.sources), "files": test.files},
         "draws": DRAWS,
         "seed": SEED,
-        "bleu_signature": signature,
-        "families": {
-            name: [drawn(translator, test, options) for options in family]
-            for name, family in FAMILIES.items()
-        },
-        "beams": [
-            searched(translator, test, n_beams, power)
-            for power in POWERS
-            for n_beams in BEAMS
-            if n_beams > 1 or power == POWERS[-1]
-        ],
-        "likelihood": against_people(translator, test),
+        "resamples": RESAMPLES,
+        "bleu_signature": score_translations(test.sources, test.references).bleu_signature,
+        "beams": described(found, test),
+        "few": {"sentences": len(few.sources), "beams": described(found, few)},
+        "likelihood": against_people(translator, test, five.translations),
+        "families": families(translator, test, resampled(len(test.sources))),
     }
 
 

@@ -30,7 +30,7 @@ _SLANTED = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 #: How far off it may stand, in gaps; from the second on a line leads to the dot.
 _DISTANCES = (1.0, 3.5, 6.5, 9.5)
 
-Point = tuple[float | int, float | int, str]
+Point = tuple[float | int, float | int, str] | tuple[float | int, float | int, str, float, float]
 
 
 @in_two_widths
@@ -194,9 +194,9 @@ def trade_off(
 
     Parameters
     ----------
-    series : mapping of str to sequence of (x, y, label)
+    series : mapping of str to sequence of (x, y, label) or (x, y, label, low, high)
         At most six methods by their names; each point is a setting, with a label that may be
-        empty.
+        empty. A thin line is drawn from ``low`` to ``high``, as of an interval of ``y``.
     x_label, y_label : str
         What the quantities are.
     single : sequence of (x, y, label)
@@ -221,9 +221,12 @@ def trade_off(
     for (name, points), look in zip(series.items(), SERIES, strict=False):
         if not points:
             raise ValueError(f"{name!r} has no points; give it (x, y, label) for each setting")
-        x, y, _ = zip(*points, strict=True)
+        x, y = zip(*(point[:2] for point in points), strict=True)
         ax.plot(x, y, label=name, **look)
-    for at_x, at_y, _ in single:
+        for at_x, _, _, *ends in points:
+            if ends:
+                ax.vlines(at_x, *ends, colors=look["color"], linewidth=0.9)
+    for at_x, at_y, *_ in single:
         ax.plot([at_x], [at_y], marker="*", markersize=11, color=TEXT, linestyle="")
     ax.margins(0.1)
     ax.grid()
@@ -231,9 +234,9 @@ def trade_off(
     write_level([ax])
     fig.draw_without_rendering()  # until then nothing has its place
     settings = [point for points in (*series.values(), single) for point in points]
-    labels = [label for _, _, label in settings]
+    labels = [label for _, _, label, *_ in settings]
     # Beside its dot a label would stand on the line.
-    _label(ax, numbers([place for *place, _ in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
+    _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
     return fig
 
 
