@@ -1,5 +1,6 @@
 """The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
 
+from glassbox.data.company import company
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
@@ -16,6 +17,7 @@ __all__ = [
     "ParsedSentence",
     "Phrase",
     "TaggedSentence",
+    "company",
     "everyday",
     "find",
     "multi30k",
