@@ -83,7 +83,7 @@ def merges_at(place: int, count: int) -> int:
 
 
 def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the tokens of a text as they are drawn: spaces as ``␣``, parts of characters in hex."""
+    """Return the tokens of a text as they are drawn: space as ``␣``, parts of characters in hex."""
     alphabet = byte_alphabet()
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     words = split_gpt2(f" {text}") if text else []
