@@ -1,5 +1,6 @@
 """The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
 
+from glassbox.data.alignments import AlignedPair, alignments
 from glassbox.data.company import company
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
@@ -12,11 +13,13 @@ from glassbox.data.treebank import ParsedSentence, ud_english
 
 __all__ = [
     "FILES",
+    "AlignedPair",
     "DataFile",
     "LabelledSentence",
     "ParsedSentence",
     "Phrase",
     "TaggedSentence",
+    "alignments",
     "company",
     "everyday",
     "find",
