@@ -18,9 +18,9 @@ from glassbox_book.viz.tokens import visible
 def lattice(word: str, pieces: Pieces) -> Figure:
     r"""Draw every piece that fits into a word as an arc from its start to its end.
 
-    A segmentation is a way from left to right. The most probable one is drawn heavy; over each arc
-    of at least two letters stand its piece and the probability of that, below the word's letters
-    those of the single ones.
+    A segmentation is a path from left to right, and the most probable path is drawn heavy. Above
+    each arc are its piece and the piece's probability; the probability of a single letter is below
+    the letter.
 
     Parameters
     ----------
