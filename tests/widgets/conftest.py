@@ -16,6 +16,7 @@ from glassbox_book.widgets import (
     positional_encoding,
     softmax_temperature,
     stepper,
+    vocabulary_slider,
 )
 from tests.conftest import Open, Visit
 
@@ -61,12 +62,15 @@ def sentence(words: list[str] = WORDS) -> Widget:
     return next_token(PREFIXES, END, token=name, decode=decode, source=words[0])
 
 
+MERGES = [("Ġ", "s"), ("l", "o"), ("lo", "w"), ("Ġs", "low"), ("Ã", "¯"), ("e", "r")]
+
 WIDGETS: dict[str, Callable[[list[str]], Widget]] = {
     "softmax_temperature": lambda words: softmax_temperature([*SCORES[:3]], words),
     "attention_playground": playground,
     "positional_encoding": lambda words: positional_encoding(16, 32, position=3, shift=2),
     "stepper": merges,
     "next_token": sentence,
+    "vocabulary_slider": lambda words: vocabulary_slider(MERGES, "slower naïve", start=25),
 }
 
 

@@ -12,6 +12,7 @@ from glassbox_book.widgets import (
     positional_encoding,
     softmax_temperature,
     stepper,
+    vocabulary_slider,
 )
 
 pytestmark = pytest.mark.usefixtures("as_a_reader")
@@ -178,7 +179,20 @@ STEPPER = {
     ),
     "no time": (lambda: stepper([FRAME], seconds=0), ValueError, ["seconds=0", "0.2 to 60"]),
 }
-CASES = SOFTMAX | PLAYGROUND | POSITIONS | STEPPER
+VOCABULARY = {
+    "no merges": (lambda: vocabulary_slider([], "low"), ValueError, ["merges is empty"]),
+    "a text that is a list": (
+        lambda: vocabulary_slider([("l", "o")], cast(Any, ["low"])),
+        TypeError,
+        ["['low']", "list", "string"],
+    ),
+    "a place beyond the slider": (
+        lambda: vocabulary_slider([("l", "o")], "low", start=51),
+        ValueError,
+        ["start=51", "0 to 50"],
+    ),
+}
+CASES = SOFTMAX | PLAYGROUND | POSITIONS | STEPPER | VOCABULARY
 
 
 @pytest.mark.parametrize(("attempt", "error", "says"), CASES.values(), ids=CASES)
@@ -190,7 +204,8 @@ def test_refused_with_what_was_given(attempt, error, says):
 
 
 def test_no_two_cases_have_one_name():
-    assert len(CASES) == len(SOFTMAX) + len(PLAYGROUND) + len(POSITIONS) + len(STEPPER)
+    parts = (SOFTMAX, PLAYGROUND, POSITIONS, STEPPER, VOCABULARY)
+    assert len(CASES) == sum(map(len, parts))
 
 
 def test_the_smallest_and_the_largest_that_fit_are_not_refused():

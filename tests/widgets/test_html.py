@@ -9,9 +9,18 @@ import torch
 
 from glassbox import scaled_dot_product_attention
 from glassbox.attention import simple_self_attention
+from glassbox.data import everyday
 from glassbox.positional import sinusoidal_encoding
-from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
+from glassbox.tokenization import BPE
+from glassbox_book.widgets import (
+    assets,
+    positional_encoding,
+    softmax_temperature,
+    stepper,
+    vocabulary_slider,
+)
 from glassbox_book.widgets.parts import at, fixed
+from glassbox_book.widgets.vocabulary_slider import cut
 from tests.viz.conftest import HOSTILE
 from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, alone, playground
 from tools.same_output import same
@@ -82,7 +91,7 @@ def test_hostile_words_stay_text(make: Any) -> None:
         assert [tag for tag, _ in tags.found] == [tag for tag, _ in kept.found]
         attributes = {name for _, attrs in tags.found for name in attrs}
         assert not [name for name in attributes if name.startswith("on")]
-        if make is not WIDGETS["positional_encoding"]:
+        if make not in (WIDGETS["positional_encoding"], WIDGETS["vocabulary_slider"]):
             for word in words[start : start + 3]:
                 assert HOSTILE[word] in tags.text
 
@@ -210,3 +219,23 @@ def test_another_processor_s_rounding_is_within_what_is_compared(name: str) -> N
         return attention_playground(WORDS, q, k, v).html()
 
     assert same(shown(0.0), shown(2e-6))
+
+
+def test_a_hostile_text_is_cut_and_stays_text() -> None:
+    for word in (word for word in HOSTILE if word != "\ud800"):
+        tags = Tags(vocabulary_slider([("l", "</script>")], word).html())
+        assert not tags.open
+        assert "img" not in {tag for tag, _ in tags.found}
+        assert [tag for tag, _ in tags.found].count("script") == 2
+
+
+def test_all_merges_give_the_tokens_of_the_tokenizer() -> None:
+    bpe = BPE.train(everyday(), 500, add_prefix_space=True)
+    for sentence in everyday()[:10]:
+        tokens = [token.replace("Ġ", "␣") for token in bpe.tokenize(sentence)]
+        assert cut(sentence, bpe.merges) == tokens
+
+
+def test_part_of_a_character_is_written_as_its_bytes() -> None:
+    assert cut("é", []) == ["␣", "⟨c3⟩", "⟨a9⟩"]
+    assert cut("é", [("Ã", "©")]) == ["␣", "é"]

@@ -10,9 +10,18 @@ from playwright.sync_api import Locator, Page
 
 from glassbox import scaled_dot_product_attention
 from glassbox.attention import simple_self_attention
+from glassbox.data import everyday
 from glassbox.positional import sinusoidal_encoding
-from glassbox_book.widgets import assets, positional_encoding, softmax_temperature, stepper
+from glassbox.tokenization import BPE
+from glassbox_book.widgets import (
+    assets,
+    positional_encoding,
+    softmax_temperature,
+    stepper,
+    vocabulary_slider,
+)
 from glassbox_book.widgets.parts import fixed
+from glassbox_book.widgets.vocabulary_slider import cut, merges_at
 from tests import axe
 from tests.widgets.conftest import (
     KEY,
@@ -120,6 +129,21 @@ def test_temperature_moves_with_the_keyboard(show: Show) -> None:
     assert texts(page, "temperature-shown") == ["20.0"]
     page.keyboard.press("ArrowLeft")
     assert texts(page, "temperature-shown") == ["19.6"]
+
+
+def test_your_text_is_cut_as_the_package_cuts_it_at_any_number_of_merges(show: Show) -> None:
+    merges = BPE.train(everyday(), 600).merges
+    page = show(vocabulary_slider(merges, "the fastest")).page
+    for text in ("slowest, they're  naïve", "привет 1,000 €", "👩 tea\tcup ", ""):
+        part(page, "text").fill(text)
+        for place in (0, 20, 35, 50):
+            slide(page, "merges", place)
+            used = merges_at(place, len(merges))
+            tokens = cut(text, merges[:used])
+            assert page.locator(".gb-token bdi").all_text_contents() == tokens
+            assert texts(page, "merges-shown") == [f"{used:,}"]
+            assert texts(page, "count") == [str(len(tokens))]
+            assert texts(page, "size") == [f"{256 + used:,}"]
 
 
 def attend(page: Page) -> dict[str, list[str]]:

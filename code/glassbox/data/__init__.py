@@ -1,6 +1,7 @@
 """The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
 
 from glassbox.data.alignments import AlignedPair, alignments
+from glassbox.data.company import company
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
@@ -19,6 +20,7 @@ __all__ = [
     "Phrase",
     "TaggedSentence",
     "alignments",
+    "company",
     "everyday",
     "find",
     "multi30k",

@@ -4,6 +4,7 @@ from glassbox_book.viz.attention import attention_map, attention_maps
 from glassbox_book.viz.bars import bar_chart, bar_charts
 from glassbox_book.viz.compare import compare_heads
 from glassbox_book.viz.distributions import reshaped
+from glassbox_book.viz.lattice import lattice
 from glassbox_book.viz.lines import curves, line_charts, spread_chart
 from glassbox_book.viz.matrices import heat_map, heat_maps
 from glassbox_book.viz.points import scatter, scatters, trade_off
@@ -39,6 +40,7 @@ __all__ = [
     "head_view",
     "heat_map",
     "heat_maps",
+    "lattice",
     "line_charts",
     "model_view",
     "neuron_view",

@@ -14,6 +14,7 @@ from glassbox_book.widgets.next_token import next_token
 from glassbox_book.widgets.positional_encoding import positional_encoding
 from glassbox_book.widgets.softmax_temperature import softmax_temperature
 from glassbox_book.widgets.stepper import Frame, Row, Token, stepper
+from glassbox_book.widgets.vocabulary_slider import vocabulary_slider
 from glassbox_book.widgets.widget import Widget
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "positional_encoding",
     "softmax_temperature",
     "stepper",
+    "vocabulary_slider",
 ]

@@ -1,0 +1,100 @@
+"""A text of your own, cut by as many merges of byte-pair encoding as you like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+
+from glassbox.tokenization.merges import bpe_word
+from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
+from glassbox_book.viz.tokens import visible
+from glassbox_book.widgets.checks import check_whole
+from glassbox_book.widgets.parts import slider
+from glassbox_book.widgets.widget import Widget
+
+#: Places of the slider after the first; it moves on a logarithmic scale.
+STOPS = 50
+_BYTES = 256
+
+
+def vocabulary_slider(
+    merges: Sequence[tuple[str, str]], text: str, *, start: int = STOPS
+) -> Widget:
+    r"""Show a text in tokens, with a slider for the number of merges and a field for the text.
+
+    The text is cut into GPT-2's words, each is spelled in bytes, and the first merges are applied.
+    At the left end of the slider there are none, at the right end all of them, and at place
+    :math:`p` of 50 in between :math:`(N + 1)^{p/50} - 1` of :math:`N`, rounded.
+
+    Parameters
+    ----------
+    merges : sequence of pairs of str
+        Those of a byte-level tokenizer, in the order in which they were learned, such as
+        ``tokenizer.bpe.merges``.
+    text : str
+        What stands in the field at first.
+    start : int, optional
+        Where the slider stands at first, from 0 to 50.
+
+    Returns
+    -------
+    Widget
+        A cell displays it.
+
+    Raises
+    ------
+    TypeError
+        If the text is no string.
+    ValueError
+        If there are no merges, or ``start`` is no place of the slider.
+
+    Notes
+    -----
+    Chapter 2.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"the text {text!r} is of type {type(text).__name__}; pass a string")
+    if not merges:
+        raise ValueError("merges is empty; pass those of a trained byte-level tokenizer")
+    check_whole("start", start, 0, STOPS)
+    used = merges_at(start, len(merges))
+    tokens = cut(text, merges[:used])
+    chips = " ".join(f'<code class="gb-token"><bdi>{escape(t)}</bdi></code>' for t in tokens)
+    data = json.dumps("\n".join(map(" ".join, merges)), ensure_ascii=False).replace("<", "\\u003c")
+    size = f"{_BYTES + used:,}"
+    turn = slider("merges", "merges", 0, STOPS, start, shown=f"{used:,}")
+    body = (
+        '<div class="gb-controls" hidden><label class="gb-text"><span>your text</span> '
+        f'<input type="text" data-part="text" maxlength="200" value="{escape(text)}" '
+        f'autocomplete="off" spellcheck="false" disabled></label>{turn}</div>'
+        f'<p class="gb-pieces" data-part="tokens">{chips}</p>'
+        f'<p aria-live="polite"><output data-part="count">{len(tokens)}</output> tokens, from a '
+        f'vocabulary of <output data-part="size">{size}</output></p>'
+        f'<script type="application/json">{data}</script>'
+    )
+    said = f"{used:,} merges, a vocabulary of {size}, {len(tokens)} tokens: {' '.join(tokens)}"
+    return Widget("vocabulary_slider", "Your text, cut by a growing vocabulary", body, said)
+
+
+def merges_at(place: int, count: int) -> int:
+    """Return how many of ``count`` merges a place of the slider stands for."""
+    return round((count + 1) ** (place / STOPS)) - 1
+
+
+def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the tokens of a text as they are drawn: space as ``␣``, parts of characters in hex."""
+    alphabet = byte_alphabet()
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    words = split_gpt2(f" {text}") if text else []
+    spelled = ([alphabet[byte] for byte in word.encode()] for word in words)
+    return [_drawn(token) for symbols in spelled for token in bpe_word(symbols, ranks)]
+
+
+def _drawn(token: str) -> str:
+    numbers = {character: byte for byte, character in byte_alphabet().items()}
+    raw = bytes(numbers[character] for character in token)
+    try:
+        return visible(raw.decode(), raw=True)
+    except UnicodeDecodeError:
+        return f"⟨{raw.hex(' ')}⟩"

@@ -1,0 +1,29 @@
+"""The lattice of a word: every piece that fits is there, and the best way is heavy."""
+
+import math
+
+import pytest
+
+from glassbox.tokenization import Pieces
+from glassbox_book import viz
+from glassbox_book.viz.style import TEAL
+
+PIECES = Pieces({p: math.log(q) for p, q in {"a": 0.1, "b": 0.2, "ab": 0.3, "ba": 0.4}.items()})
+
+
+def test_every_piece_that_fits_is_drawn_with_its_probability() -> None:
+    (ax,) = viz.lattice("aba", PIECES).axes
+    written = [text.get_text() for text in ax.texts]
+    assert sorted(written) == sorted(["0.100", "0.200", "0.100", "ab 0.300", "ba 0.400", *"aba"])
+
+
+def test_the_most_probable_way_is_heavy() -> None:
+    (ax,) = viz.lattice("aba", PIECES).axes  # a, ba is .04; ab, a is .03
+    heavy = [line for line in ax.lines if line.get_color() == TEAL]
+    ends = sorted((line.get_xdata()[0], line.get_xdata()[-1]) for line in heavy)
+    assert ends == [pytest.approx((0, 1)), pytest.approx((1, 3))]
+
+
+def test_a_word_without_letters_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        viz.lattice("", PIECES)
