@@ -4,6 +4,7 @@ from html import escape
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from glassbox.looking.record import AttentionRecord, record
 from glassbox.modes import evaluating
@@ -27,11 +28,14 @@ class CrossAttention(NamedTuple):
         The tokens that were written, one in each step, and those of the source.
     layers : list of AttentionRecord
         The cross-attention of each layer; its weights are ``(1, heads, written, source)``.
+    logits : Tensor
+        What the decoder proposed in each step, ``(written, vocab)``.
     """
 
     written: list[str]
     source: list[str]
     layers: list[AttentionRecord]
+    logits: Tensor
 
 
 def cross_attention(
@@ -56,7 +60,7 @@ def cross_attention(
     Returns
     -------
     CrossAttention
-        Tokens and weights.
+        Tokens, weights and logits.
 
     Raises
     ------
@@ -72,9 +76,10 @@ def cross_attention(
     written = [tokenizer.bpe.token_id(token) for token in translation.tokens]
     before = [tokenizer.bos_id, *written[:-1]]
     with evaluating(model), torch.inference_mode(), record(model) as tape:
-        model(*(torch.tensor([ids], device=translator.device) for ids in (source, before)))
+        logits = model(*(torch.tensor([ids], device=translator.device) for ids in (source, before)))
     layers = [tape[name] for name in tape if name.endswith("cross_attention")]
-    return CrossAttention([*map(tokenizer.piece, written)], [*map(tokenizer.piece, source)], layers)
+    rows, columns = ([*map(tokenizer.piece, ids)] for ids in (written, source))
+    return CrossAttention(rows, columns, layers, logits[0])
 
 
 def attention_page(translator: Translator, text: str, to: str, translation: Alternative) -> str:
@@ -97,7 +102,7 @@ def attention_page(translator: Translator, text: str, to: str, translation: Alte
     TypeError
         As :func:`cross_attention`.
     """
-    rows, columns, layers = cross_attention(translator, text, to, translation)
+    rows, columns, layers, _ = cross_attention(translator, text, to, translation)
     views = (
         head_view(layers, rows, key_tokens=columns, layer=len(layers) - 1, title="One layer"),
         model_view(layers, rows, key_tokens=columns, title="All heads of all layers"),

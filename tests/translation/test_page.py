@@ -38,7 +38,8 @@ def test_a_row_is_the_step_that_wrote_its_token(two_layers):
     assert len(found.layers) == 2
     for step in range(len(best.tokens)):
         with torch.no_grad(), record(model) as tape:
-            model(source, torch.tensor([ids[: step + 1]], device=translator.device))
+            logits = model(source, torch.tensor([ids[: step + 1]], device=translator.device))
+        torch.testing.assert_close(found.logits[step], logits[0, -1])
         for number, layer in enumerate(found.layers):
             weights = tape[f"decoder.layers.{number}.cross_attention"].weights
             torch.testing.assert_close(layer.weights[0, :, step], weights[0, :, -1])
