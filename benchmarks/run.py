@@ -9,7 +9,18 @@ from typing import Any
 
 import torch
 
-from benchmarks import attention, bert, decoding, growth, kernels, machine, page, paint, training
+from benchmarks import (
+    attention,
+    bert,
+    decoding,
+    growth,
+    kernels,
+    live,
+    machine,
+    page,
+    paint,
+    training,
+)
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
 
@@ -128,6 +139,9 @@ def main() -> None:
         for done in measure(device, seconds):
             print(line(done), flush=True)
             results.append(done)
+    for done in live.measure(seconds):
+        print(line(done), flush=True)
+        results.append(done)
     if painted := paint.measure():
         print(line(painted), flush=True)
         results.append(painted)

@@ -31,6 +31,7 @@ HEADING = re.compile(
     r'<a class="headerlink"',
     re.DOTALL,
 )
+MINIATURE = re.compile(r'<nav class="gb-here".*?</nav>', re.DOTALL)
 DEFINITIONS = (
     '<div class="gb-definitions" hidden>'  # at the end of an article; a pointer shows them
 )
@@ -79,7 +80,7 @@ def sheet(page: Path, part: str, names: set[str]) -> Sheet:
     """
     html, name = page.read_text(encoding="utf-8"), page.stem
     article = html[html.index('<article class="bd-article') : html.index("</article>")]
-    article = SCRIPTED.sub("", article.partition(DEFINITIONS)[0]) + "</article>"
+    article = MINIATURE.sub("", SCRIPTED.sub("", article.partition(DEFINITIONS)[0])) + "</article>"
 
     def target(found: re.Match[str]) -> str:
         path, _, anchor = found["address"].partition("#")

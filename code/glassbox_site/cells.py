@@ -8,13 +8,13 @@ follows the theme like any drawing. Pages with cells ask for their script and st
 import re
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from glassbox_site.drawings import inline_both
+from glassbox_site.on_demand import asked_for
 
 FOLDER = "glassbox"
 MARK = 'class="gb-cells'
@@ -87,17 +87,9 @@ def write_files(app: Sphinx) -> None:
         cells.write(Path(app.outdir) / "_static" / FOLDER)
 
 
-def ask_for_them(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
-    """Link them from a page with cells."""
-    if MARK in context.get("body", ""):
-        app.add_css_file(f"{FOLDER}/cells.css", priority=900)
-        app.add_js_file(f"{FOLDER}/cells.js", loading_method="defer")
-
-
 def setup(app: Sphinx) -> None:
     """Register the transform; act before the first page and on each."""
     app.add_post_transform(Cells)
     app.connect("builder-inited", write_files)
-    app.connect("html-page-context", ask_for_them)
+    link = asked_for(MARK, f"{FOLDER}/cells", loading_method="defer")
+    app.connect("html-page-context", link)

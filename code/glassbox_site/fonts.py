@@ -15,11 +15,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 
 LATIN = "0020-007E,00A0-017F,0192,02C6-02DD,2010-2015,2018-201E,2020-2022,2026,2030,2039-203A,\
-2044,2080-2089,20AC,2122,2190-2193,2212,221A,2248,2260,2264,2265,00D7,03B1,03B2,03B5,03B8"
+2044,2080-2089,20AC,2122,2190-2193,2212,221A,2248,2260,2264,2265,2423,00D7,03B1,03B2,03B5,03B8"
 MATHEMATICS = "0020-007E,00A0-00B1,00B7,00D7,00F7,0131,0237,02C6-02DD,0300-0308,0338,0391-03C9,\
 03D5,03F5,2016,2020-2022,2026,2032-2034,2061-2064,20D7,2102,210B,210E,2112,2113,2115,211A,211D,\
 2124,2190-2194,21A6,21D0-21D4,2200,2202,2203,2205-2209,220F-2213,2217-221A,221D,221E,2223,2225-222B,\
@@ -59,6 +60,27 @@ def even_radicals(font: TTFont) -> None:
         font["hmtx"][sign] = (width, round(left * width / own))
 
 
+def draw_space(font: TTFont) -> None:
+    """Draw the visible space, which neither font of the text has: a tray as wide as an a."""
+    stroke, width = font["post"].underlineThickness, font["hmtx"][font.getBestCmap()[ord("a")]][0]
+    left, right, rim = width // 10, width - width // 10, font["OS/2"].sxHeight // 3
+    corners = (
+        *((left, rim), (left + stroke, rim), (left + stroke, stroke), (right - stroke, stroke)),
+        *((right - stroke, rim), (right, rim), (right, 0), (left, 0)),
+    )
+    pen = TTGlyphPen(None)
+    pen.moveTo(corners[0])
+    for corner in corners[1:]:
+        pen.lineTo(corner)
+    pen.closePath()
+    font.setGlyphOrder([*font.getGlyphOrder(), "uni2423"])
+    font["glyf"]["uni2423"] = pen.glyph()
+    font["hmtx"]["uni2423"] = (width, left)
+    for table in font["cmap"].tables:
+        if table.isUnicode():
+            table.cmap[0x2423] = "uni2423"
+
+
 def cut(font: Traversable, characters: str, target: Path) -> None:
     """Write the characters of a font, compressed, keeping what sets formulas and numerals."""
     options = subset.Options(flavor="woff2", hinting=False, name_IDs=[0, 13, 14])
@@ -68,6 +90,8 @@ def cut(font: Traversable, characters: str, target: Path) -> None:
         loaded = TTFont(file)
         if "MATH" in loaded:
             even_radicals(loaded)
+        if ord("␣") not in loaded.getBestCmap():
+            draw_space(loaded)
         cutter = subset.Subsetter(options)
         cutter.populate(unicodes=subset.parse_unicodes(characters.replace(",", " ")))
         cutter.subset(loaded)

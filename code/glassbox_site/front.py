@@ -1,7 +1,8 @@
 """The front page: the book's translator at work, and a card for each chapter.
 
 The translations were recorded by `tools/scenes.py`. They are drawn here, so that the page shows the
-first one before any script has run, and with none; `front.js` writes them again, token by token.
+first one before any script has run, and with none; `front.js` writes them again, token by token,
+and `live.js` draws a sentence of the reader's in the same way.
 """
 
 import json
@@ -28,10 +29,10 @@ AROUND, BETWEEN, BEFORE_A_WORD, WIDE_GAP = 44, 10, 16, 500
 #: The same where the sentences stand beside each other: height of a token, space between them.
 ROW, TALL_GAP = 175, 620
 SCENE = """\
-<figure class="gb-scene" data-scene="translation" aria-label="A French sentence above, its English
-translation below, and ribbons from each English token to the French ones it looks at">
+<figure class="gb-scene" data-scene="translation" aria-label="A sentence above, its translation
+below, and ribbons from each token of the translation to those of the sentence it looks at">
 {stages}
-<div class="gb-said" aria-live="polite"></div>
+<div class="gb-telling" aria-live="polite"></div>
 <div class="gb-play" hidden>
 <button type="button" data-do="back">Back</button>
 <button type="button" data-do="play">Play</button>
@@ -40,6 +41,12 @@ translation below, and ribbons from each English token to the French ones it loo
 <fieldset class="gb-choice" hidden><legend>Another sentence</legend>
 {choice}
 </fieldset>
+<form class="gb-own" data-size="{size}" data-version="{version}" hidden>
+<label for="gb-own">Your own sentence, French or English</label>
+<input id="gb-own" type="text" autocomplete="off" maxlength="400">
+<button type="submit">Load the translator ({megabytes:.0f} MB) and translate</button>
+<p role="status"></p>
+</form>
 </figure>"""
 
 
@@ -160,7 +167,10 @@ class Scene(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Draw them."""
-        self.env.note_dependency(str(SCENES))
+        from glassbox_book.machine import assets  # pulls in torch
+
+        for file in (SCENES, *assets.model_files()):
+            self.env.note_dependency(str(file))
         scenes = json.loads(SCENES.read_text(encoding="utf-8"))
         choice = "\n".join(
             f'<label><input type="radio" name="scene" value="{number}"'
@@ -168,7 +178,15 @@ class Scene(SphinxDirective):
             for number, scene in enumerate(scenes)
         )
         stages = "\n".join(stage(scene, number) for number, scene in enumerate(scenes))
-        return [nodes.raw("", SCENE.format(stages=stages, choice=choice), format="html")]
+        size = assets.size()
+        drawn = SCENE.format(
+            stages=stages,
+            choice=choice,
+            size=size,
+            megabytes=size / 1e6,
+            version=assets.version(),
+        )
+        return [nodes.raw("", drawn, format="html")]
 
 
 class Cards(SphinxDirective):
@@ -184,12 +202,12 @@ class Cards(SphinxDirective):
             title, minutes, _ = count(notebook)
             cards.append(
                 f'<a class="gb-card" href="chapters/{notebook.stem}.html">'
-                f'<span class="gb-picture">{thumbnail(notebook)}</span>'
+                f'<span class="gb-thumbnail">{thumbnail(notebook)}</span>'
                 f'<span class="gb-name"><b>{chapter_number(notebook.stem)}</b> {escape(title)}'
                 f"</span><q>{escape(question(notebook))}</q>"
                 f'<span class="gb-minutes">{minutes} minutes</span></a>'
             )
-        return [nodes.raw("", f'<div class="gb-cards">{"".join(cards)}</div>', format="html")]
+        return [nodes.raw("", f'<div class="gb-chapters">{"".join(cards)}</div>', format="html")]
 
 
 def setup(app: Sphinx) -> None:

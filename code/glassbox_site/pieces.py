@@ -17,7 +17,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from glassbox_site.drawings import in_a_scroller, inline_svg
+from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
 from glassbox_site.numbers import chapter_number
 from glassbox_site.thumbnails import thumbnail
 from glassbox_site.times import chapters, count
@@ -85,7 +85,7 @@ def labelled(notebook: Path) -> Iterator[Piece]:
             if html := data.get("text/html"):
                 yield Piece(label, html, caption, plays=True)
             elif svg := data.get("image/svg+xml"):
-                drawn = inline_svg(svg, f"{label}-", image.get("alt", ""))
+                drawn = inline_both(svg, f"{label}-", image.get("alt", ""))
                 yield Piece(label, drawn, caption, plays=False)
 
 
@@ -131,7 +131,7 @@ class Playable(SphinxDirective):
             if not playable:
                 continue
             title, number = escape(count(notebook)[0]), chapter_number(notebook.stem)
-            picture = f'<div class="gb-picture">{thumbnail(notebook)}</div>'
+            picture = f'<div class="gb-thumbnail">{thumbnail(notebook)}</div>'
             heading = f'{picture}<h2 class="rubric">{number} {title}</h2>'
             box += nodes.raw("", heading, format="html")
             lines = [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]

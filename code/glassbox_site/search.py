@@ -21,6 +21,8 @@ from glassbox_site.numbers import chapter_number
 #: Anchor in its page; number or kind; title; text; of a term, the section that introduces it.
 Part = tuple[str, ...]
 
+#: A page of nothing but links.
+LINKS = "chapters/play"
 #: What is no running text, or is a part of its own.
 LEFT_OUT = (
     *(nodes.literal_block, nodes.raw, nodes.comment, nodes.title, nodes.image, nodes.Invisible),
@@ -138,7 +140,9 @@ class Index:
         self.pages: dict[str, list[Part]] = {}
 
     def note(self, app: Sphinx, page: nodes.document, docname: str) -> None:
-        """Note what a page holds, when its references are resolved."""
+        """Note what a page holds, when its references are resolved; a list of links is no text."""
+        if docname == LINKS:
+            return
         numbers = app.env.toc_secnumbers.get(docname, {})
         self.pages[docname] = list(parts_of(page, numbers, terms=docname == GLOSSARY))
 

@@ -20,6 +20,7 @@ WHOLE = {
     "layers.*": "the numbers of layers that are drawn",
     "heads.*": "the numbers of heads that are drawn",
     "columns": "how many pictures are in a row",
+    "squares": "how many heads are in a row",
     "layer": "the number of the layer that is drawn first",
     "head": "the number of the head that is drawn first",
     "vocabulary": "how many tokens there are",

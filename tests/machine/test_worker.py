@@ -21,7 +21,7 @@ START = """() => {
       heard.push(data);
       if (data.type !== "done" && data.type !== "refused") return;
       worker.removeEventListener("message", hear);
-      resolve(heard.map(({ result, ...line }) => ({ ...line, written: result?.text })));
+      resolve(heard.map(({ result, logits, ...line }) => ({ ...line, written: result?.text })));
     });
     worker.postMessage({ id, ...request });
   });

@@ -135,7 +135,7 @@ def test_axe_finds_nothing_in_unfolded_source(read, dark):
 
 def test_search_finds_a_function_by_its_name(read):
     page = read("search.html?q=scaled_dot_product_attention").page
-    link = page.locator(f"#search-results a[href$='#{ATTENTION}']").first
+    link = page.locator(f".gb-found a[href*='#{ATTENTION}']").first
     link.wait_for()
     assert "api/attention.html" in str(link.get_attribute("href"))
 

@@ -32,3 +32,13 @@ def test_letters_of_formulas_have_their_italic_shapes():
     letters = {*range(0x1D434, 0x1D468), *range(0x1D6FC, 0x1D714)}
     italic = letters - {0x1D455} | {ord("ℎ")}  # Unicode has the h elsewhere
     assert italic <= known
+
+
+def test_the_visible_space_is_in_every_font_of_the_text_on_the_line_and_as_wide_as_an_a():
+    for name in ("text", "text-italic", "text-bold", "sans", "sans-bold"):
+        font = TTFont(FONT.with_name(f"{name}.woff2"))
+        space, letter = (font.getBestCmap()[ord(sign)] for sign in "␣a")
+        assert font["hmtx"][space][0] == font["hmtx"][letter][0]
+        drawn = font["glyf"][space]
+        assert drawn.yMin == 0 < drawn.yMax < font["OS/2"].sxHeight
+        assert 0 < drawn.xMin < drawn.xMax < font["hmtx"][space][0]

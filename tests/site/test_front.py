@@ -8,6 +8,7 @@ import pytest
 from glassbox.translation import Translator
 from glassbox_site.front import FAINTEST, SCENES
 from glassbox_site.pieces import pieces
+from tests.axe import RULES, run
 from tests.site.conftest import ROOT, SITE, chapters
 from tools import scenes as recorder
 
@@ -68,18 +69,18 @@ def test_the_first_translation_is_there_without_a_script(read):
 
 def test_a_token_says_what_it_looks_at_to_pointer_finger_and_keyboard(read, width):
     page = read(FRONT, width=width, has_touch=width == 390).page
-    tokens, said = page.locator(f"{STAGE} .gb-to .gb-t"), page.locator(".gb-said")
+    tokens, said = page.locator(f"{STAGE} .gb-to .gb-t"), page.locator(".gb-telling")
     (tokens.nth(4).tap if width == 390 else tokens.nth(4).hover)()
-    page.wait_for_function("document.querySelector('.gb-said b')?.textContent === '␣red'")
+    page.wait_for_function("document.querySelector('.gb-telling b')?.textContent === '␣red'")
     row = scenes()[0]["weights"][4]
     assert said.inner_text().startswith(f"␣red looks at ␣rouge {max(row):.2f}")
     lit = page.locator(f"{STAGE} path.gb-on").evaluate_all("all => all.map(p => p.dataset.q)")
     assert set(lit) == {"4"}
     tokens.first.focus()
     page.keyboard.press("ArrowRight" if width == 1400 else "ArrowDown")
-    page.wait_for_function("document.querySelector('.gb-said b')?.textContent === '␣gave'")
+    page.wait_for_function("document.querySelector('.gb-telling b')?.textContent === '␣gave'")
     page.keyboard.press("ArrowUp" if width == 1400 else "ArrowLeft")
-    page.wait_for_function("document.querySelector('.gb-said b').className === 'gb-key-ink'")
+    page.wait_for_function("document.querySelector('.gb-telling b').className === 'gb-key-ink'")
 
 
 def test_the_translation_is_written_one_token_at_a_time(read):
@@ -106,6 +107,78 @@ def test_the_whole_scene_is_above_the_fold(read):
             box = page.locator(place).bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= height, (width, place)
+
+
+def drawn(page, stage):
+    """What a drawing of a translation says: its tokens and their widths, its ribbons."""
+    return page.locator(stage).evaluate(
+        """stage => ({
+            tokens: [...stage.querySelectorAll(".gb-t")].map((token) => token.textContent),
+            classes: [...stage.querySelectorAll(".gb-t")].map((token) => token.classList.value.replace(/ ?gb-on/, "")),
+            labels: [...stage.querySelectorAll("[role=group]")].map((row) => row.getAttribute("aria-label")),
+            ribbons: [...stage.querySelectorAll("path")].map((path) => path.dataset.q + " " + path.dataset.k),
+            numbers: [
+                ...[...stage.querySelectorAll(".gb-t")].flatMap((token) => token.getAttribute("style").match(/[\\d.]+/g)),
+                ...stage.getAttribute("style").match(/[\\d.]+/g),
+            ].map(Number),
+            weights: [...stage.querySelectorAll("path")].map((path) => +path.style.getPropertyValue("--w")),
+            places: [...stage.querySelectorAll("path")].flatMap((path) => path.getAttribute("d").match(/[\\d.]+/g)).map(Number),
+        })"""  # noqa: E501
+    )
+
+
+def own(page, text):
+    page.locator("#gb-own").fill(text)
+    page.locator(".gb-own button").click()
+    page.wait_for_function(
+        "['done', 'refused'].includes(document.querySelector('.gb-own').dataset.state)"
+    )
+    return page.locator(".gb-own p").inner_text()
+
+
+def test_a_sentence_of_the_reader_s_is_drawn_like_those_of_the_page(read, width):
+    seen = read(FRONT, width=width)
+    page, sent = seen.page, []
+    page.context.on("request", lambda request: sent.append(request.url))
+    page.locator(".gb-choice input").nth(1).check()
+    printed = drawn(page, STAGE)
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+    assert len(loaded) > 10
+    assert not [url for url in loaded if "/machine/" in url or "live.js" in url]
+    recorded = scenes()[1]
+    assert own(page, recorded["text"]) == recorded["translation"]
+    assert [url for url in sent if url.endswith("model.safetensors")]
+    assert page.locator(".gb-choice input:checked").count() == 0
+    assert page.locator(STAGE).count() == 1
+    live = drawn(page, f"{STAGE}[data-own]")
+    for kind in ("tokens", "classes", "labels", "ribbons"):
+        assert live[kind] == printed[kind]
+    for kind, error in (("numbers", 0.021), ("weights", 0.011), ("places", 6)):
+        assert live[kind] == pytest.approx(printed[kind], abs=error)
+
+    assert run(page, ".gb-scene", runOnly=RULES) == []
+
+    page.locator(f"{STAGE} .gb-to .gb-t").nth(1).click()  # and it answers in the same way
+    assert page.locator(".gb-telling").inner_text().startswith("␣white looks at ␣bl 0.89")
+    page.context.set_offline(True)
+    assert own(page, "Thank you") == Translator.from_pretrained(recorder.MODEL).translate(
+        "Thank you"
+    )
+    page.locator(".gb-choice input").nth(0).check()
+    assert page.locator(f"{STAGE} .gb-to .gb-t").nth(4).inner_text() == "␣red"
+    assert seen.problems == []
+    assert seen.foreign == []
+
+
+def test_what_cannot_be_drawn_is_answered_with_a_sentence(read):
+    page = read(FRONT).page
+    page.context.route("**/model.safetensors", lambda route: route.fulfill(status=404))
+    assert "the server answers 404" in own(page, "Thank you")
+    page.context.unroute("**/model.safetensors")
+    assert "nothing to translate" in own(page, "  ")
+    assert "32 tokens, and the page takes 24" in own(page, "word " * 30)
+    assert page.locator(f"{STAGE} .gb-to .gb-t").first.inner_text() == "␣She"
+    assert own(page, "Merci beaucoup")
 
 
 def test_front_page_is_light():

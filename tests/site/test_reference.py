@@ -149,7 +149,7 @@ def test_looking_up_leaves_what_has_the_words(read, page_at, words, found):
     whole = entries.count()
     page.fill(".gb-lookup input", words)
     assert 0 < entries.count() < whole / 4
-    assert found.lower() in page.locator(".bd-article").inner_text().lower()
+    assert found.lower() in page.locator("article.bd-article").inner_text().lower()
     page.fill(".gb-lookup input", "")
     assert entries.count() == whole
 

@@ -11,7 +11,15 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from glassbox_book.viz import QUERY, TEXT, attention_map, attention_maps, use_book_style
+from glassbox_book.viz import (
+    KEY,
+    QUERY,
+    TEXT,
+    VALUE,
+    attention_map,
+    attention_maps,
+    use_book_style,
+)
 from glassbox_book.viz.style import SVG_METADATA
 from tests.viz.conftest import HOSTILE, TOKENS, records
 from tests.viz.test_matrices import names, numbers, scale, shares, soup
@@ -116,8 +124,9 @@ def test_the_background_is_transparent_and_text_has_the_one_colour_the_site_repl
     assert "#ffffff" not in text
 
 
-def test_the_first_colour_of_lines_is_that_of_queries() -> None:
-    assert plt.subplots()[1].plot([0, 1])[0].get_color() == QUERY
+def test_no_line_has_the_colour_of_queries_keys_or_values_unasked() -> None:
+    lines = [plt.subplots()[1].plot([0, 1])[0], *plt.subplots()[1].plot(torch.eye(7))]
+    assert not {line.get_color() for line in lines} & {QUERY, KEY, VALUE}
 
 
 def test_a_notebook_gets_svg_alone() -> None:

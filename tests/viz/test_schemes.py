@@ -28,8 +28,8 @@ def _style():
 
 
 def chart(lines: dict[str, Any]) -> Any:
-    distances = np.arange(len(next(iter(lines.values()))))
-    return score_chart(distances, {n: np.array(y) for n, y in lines.items()}, "score")
+    distances = np.arange(float(len(next(iter(lines.values())))))
+    return score_chart(distances, {n: np.array(y, dtype=float) for n, y in lines.items()}, "score")
 
 
 def test_the_chart_stands_below_the_matrix():

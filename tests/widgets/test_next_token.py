@@ -111,6 +111,24 @@ def test_draws_follow_chance_and_say_so_when_they_fall_on_others(show: Show) -> 
     assert texts(page, "written") == ["nothing yet"]
 
 
+def test_all_others_stand_right_below_what_is_offered_and_empty_rows_show_nothing(
+    show: Show,
+) -> None:
+    page = show(sentence()).page
+    page.get_by_role("button", name="time").click()
+    order = page.locator(".gb-next tbody tr").evaluate_all(
+        "(all) => all.map((row) => row.className + row.dataset.part)"
+    )
+    assert order == ["offer"] * (len(order) - 1 - order.count("gb-blankoffer")) + ["others"] + [
+        "gb-blankoffer"
+    ] * order.count("gb-blankoffer")
+    assert order.count("gb-blankoffer") > 0
+    lines = page.locator(".gb-blank > *").evaluate_all(
+        "(all) => all.map((cell) => getComputedStyle(cell).borderTopColor)"
+    )
+    assert set(lines) == {"rgba(0, 0, 0, 0)"}
+
+
 def test_a_sentence_is_written_to_its_end_by_keyboard_and_taken_back(show: Show) -> None:
     page = show(sentence()).page
     page.get_by_role("button", name="time").focus()

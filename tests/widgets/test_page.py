@@ -365,13 +365,19 @@ def test_what_has_the_focus_is_outlined(show: Show) -> None:
             """() => {
                 const at = document.activeElement;
                 return at.closest('.gb-widget') &&
-                    [at.dataset.part ?? at.tagName, getComputedStyle(at).outlineStyle];
+                    [at.dataset.part ?? at.tagName, getComputedStyle(at).outlineStyle, at.type];
             }"""
         )
         if style:
             seen.add(style[0])
-            assert style[1] == "solid", style
+            assert style[1] == ("none" if style[2] == "range" else "solid"), style
     assert {"temperature", "query", "reset", "position", "shift", "SUMMARY", "play"} <= seen
+    slider = page.locator("input[type=range]").first  # its knob has the outline
+    page.evaluate("document.activeElement.blur()")
+    before = slider.screenshot()
+    page.keyboard.press("Tab")
+    slider.focus()
+    assert slider.screenshot() != before
 
 
 @pytest.mark.parametrize("how", ["without scripts", "on paper"])

@@ -2,7 +2,9 @@
 
 import inspect
 import json
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -16,7 +18,7 @@ from glassbox.generation import choice
 from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
 from glassbox.translation import Translator
-from glassbox_book.machine.assets import MODEL, page_file, size, version
+from glassbox_book.machine.assets import MODEL, model_files, page_file, size, version
 from glassbox_book.viz.tokens import visible
 
 SENTENCE, LANGUAGE = "time flies like an arrow", "fr"
@@ -29,6 +31,74 @@ LEVELS = 10
 SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
 KINDS = {"self_attention": "self-attention", "cross_attention": "cross-attention"}
+OPTIONS = """\
+<label>into <select data-part="to"><option value="">the other language</option>\
+<option value="fr">French</option><option value="en">English</option></select></label>
+<label><input type="checkbox" data-part="beams"> with five beams</label>"""
+SWAP = '<button type="button" data-part="swap">Translate it back</button>'
+ALL_ON = """\
+<p class="gb-m-note gb-m-alive">A click switches a head off, and on again.</p>
+<p class="gb-m-controls" data-part="controls" hidden>\
+<button type="button" data-part="all-on" hidden>All heads on</button></p>"""
+TEMPERATURE = """\
+<div class="gb-m-controls" data-part="controls" hidden><label>temperature \
+<input type="range" data-part="temperature" min="0.1" max="2" step="0.1" value="1"> \
+<output data-part="temperature-shown">1.0</output></label>
+<button type="button" data-part="draw">Draw a token</button></div>
+"""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the machine that can stand in a chapter by itself.
+
+    Attributes
+    ----------
+    sections : tuple of str
+        What it has of the page's.
+    maps : tuple of str
+        The attentions whose maps it shows; all, if left out.
+    title : str
+        Above the maps.
+    large : str
+        The attention of the map that is shown large.
+    head : int
+        Which of its heads.
+    cell : tuple of int
+        Which of its cells is open.
+    """
+
+    sections: tuple[str, ...]
+    maps: tuple[str, ...] = ()
+    title: str = "The machine, with its 72 maps"
+    large: str = LARGE
+    head: int = HEAD
+    cell: tuple[int, int] = CELL
+
+
+#: By name; the whole machine has none.
+PIECES = {
+    "": Piece(("flow", "step", "plan", "large", "cell")),
+    "tokens": Piece(("flow",)),
+    "head": Piece(
+        ("plan", "large", "cell"),
+        ("encoder.layers.0.self_attention",),
+        "The eight maps of the encoder's first layer",
+        "encoder.layers.0.self_attention",
+        0,
+        (1, 2),
+    ),
+    "heads-off": Piece(("flow", "plan")),
+    "memory": Piece(
+        ("flow", "step", "plan", "large"),
+        ("decoder.layers.2.self_attention", "decoder.layers.2.cross_attention"),
+        "The third layer of the decoder: its own past, and the memory",
+        "decoder.layers.2.self_attention",
+        0,
+        (8, 8),
+    ),
+    "next-token": Piece(("flow", "step")),
+}
 
 
 class Scene:
@@ -38,6 +108,8 @@ class Scene:
     ----------
     source, target : list of str
         The tokens, as a page shows them.
+    source_ids, target_ids : list of int
+        Their ids.
     text : str
         The translation.
     probabilities : Tensor
@@ -59,6 +131,7 @@ class Scene:
         self.tape: Tape = tape
         self.probabilities = logits.softmax(-1)
         self.text = best.text
+        self.source_ids = source
         self.source = [visible(tokenizer.piece(token)) for token in source]
         self.target = [visible(tokenizer.piece(token)) for token in self.target_ids]
 
@@ -170,33 +243,53 @@ def _code(step: str) -> str:
 
 def _title(name: str) -> str:
     stack, _, layer, kind = name.split(".")
-    return f"{stack.capitalize()}, layer {int(layer) + 1}, {KINDS[kind]}"
+    return f"{stack.capitalize()}, layer {layer}, {KINDS[kind]}"
 
 
-def _tokens(tokens: Iterable[str], kind: str) -> str:
-    return "".join(f"<li><{kind}>{escape(token)}</{kind}></li>" for token in tokens)
+def _tokens(tokens: Iterable[str], kind: str, ids: Iterable[int] | None = None) -> str:
+    below = None if ids is None else [f"<small>{each}</small>" for each in ids]
+    return "".join(
+        f"<li><{kind}>{escape(token)}</{kind.split()[0]}>{below[i] if below else ''}</li>"
+        for i, token in enumerate(tokens)
+    )
 
 
-def _stack(scene: Scene, stack: str) -> str:
+def _plan(scene: Scene, piece: Piece, chosen: tuple[str, int]) -> str:
+    if piece.maps:
+        maps = "".join(_attention(scene, name, chosen) for name in piece.maps)
+        return f'<div class="gb-m-stack" data-part="maps">{maps}</div>'
+    embedding = '<p class="gb-m-part gb-m-embedding">embedding + position</p>'
+    return (
+        '<div class="gb-m-stacks" data-part="maps">\n'
+        f'<div class="gb-m-stack">{embedding}\n<h3>Encoder</h3>'
+        f"<ol>{_stack(scene, 'encoder', chosen)}</ol>"
+        '<p class="gb-m-part gb-m-memory">memory →</p></div>\n'
+        f'<div class="gb-m-stack">{embedding}\n<h3>Decoder</h3>'
+        f"<ol>{_stack(scene, 'decoder', chosen)}</ol>"
+        '<p class="gb-m-part gb-m-output">probabilities</p></div>\n</div>'
+    )
+
+
+def _stack(scene: Scene, stack: str, chosen: tuple[str, int]) -> str:
     parts = []
     n_layers = len([name for name in scene.tape if name.startswith(f"{stack}.")])
     for layer in range(n_layers // len(STACKS[stack])):
         boxes = "".join(
-            _attention(scene, f"{stack}.layers.{layer}.{kind}") for kind in STACKS[stack]
+            _attention(scene, f"{stack}.layers.{layer}.{kind}", chosen) for kind in STACKS[stack]
         )
         parts.append(
-            f'<li class="gb-m-layer"><p>Layer {layer + 1}</p>{boxes}'
+            f'<li class="gb-m-layer"><p>Layer {layer}</p>{boxes}'
             '<p class="gb-m-part gb-m-feed-forward">feed-forward</p></li>'
         )
     return "".join(parts)
 
 
-def _attention(scene: Scene, name: str) -> str:
+def _attention(scene: Scene, name: str, chosen: tuple[str, int]) -> str:
     kind = name.rsplit(".", 1)[1]
     maps = "".join(
         f'<button type="button" data-name="{name}" data-head="{head}" tabindex="-1"'
-        f' aria-label="{_title(name)}, head {head + 1}"'
-        f' aria-pressed="{str((name, head) == (LARGE, HEAD)).lower()}">'
+        f' aria-label="{_title(name)}, head {head}"'
+        f' aria-pressed="{str((name, head) == chosen).lower()}">'
         f"{_small_map(weights)}</button>"
         for head, weights in enumerate(scene.tape[name].weights[0].tolist())
     )
@@ -221,22 +314,32 @@ def _steps(scene: Scene) -> dict[str, object]:
         [dict(zip(("id", "piece", "probability"), one, strict=True)) for one in scene.likely(step)]
         for step in range(len(scene.target))
     ]
-    return {"targetIds": scene.target_ids, "to": LANGUAGE, "likely": likely}
+    return {
+        "sentence": SENTENCE,
+        "source": scene.source,
+        "sourceIds": scene.source_ids,
+        "target": scene.target,
+        "targetIds": scene.target_ids,
+        "text": scene.text,
+        "to": LANGUAGE,
+        "likely": likely,
+    }
 
 
-def _large(scene: Scene) -> str:
-    weights = scene.tape[LARGE].weights[0, HEAD].tolist()
-    head = "".join(f'<th scope="col">{escape(token)}</th>' for token in scene.columns(LARGE))
+def _large(scene: Scene, piece: Piece) -> str:
+    name = piece.large
+    weights = scene.tape[name].weights[0, piece.head].tolist()
+    head = "".join(f'<th scope="col">{escape(token)}</th>' for token in scene.columns(name))
     body = "".join(
         f'<tr><th scope="row">{escape(token)}</th>'
         + "".join(
             f'<td style="--v:{weight:.4f}" data-tone="{_tone(weight)}"'
-            f"{' data-chosen' if (i, j) == CELL else ''}>"
+            f"{' data-chosen' if (i, j) == piece.cell else ''}>"
             f'<button type="button" tabindex="-1">{weight:.2f}</button></td>'
             for j, weight in enumerate(row)
         )
         + "</tr>"
-        for i, (token, row) in enumerate(zip(scene.rows(LARGE), weights, strict=True))
+        for i, (token, row) in enumerate(zip(scene.rows(name), weights, strict=True))
     )
     return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
 
@@ -250,14 +353,14 @@ def _strip(numbers: Sequence[float]) -> str:
     return "".join(f'<i style="--s:{number:.3f}"></i>' for number in numbers)
 
 
-def _cell(scene: Scene) -> dict[str, str]:
+def _cell(scene: Scene, piece: Piece) -> dict[str, str]:
     """The slots of the opened cell, by their names."""
-    (i, j), attention = CELL, scene.tape[LARGE]
-    query, key = attention.query[0, HEAD, i], attention.key[0, HEAD, j]
-    scores, weight = attention.scores[0, HEAD, i], attention.weights[0, HEAD, i, j].item()
+    (i, j), head, attention = piece.cell, piece.head, scene.tape[piece.large]
+    query, key = attention.query[0, head, i], attention.key[0, head, j]
+    scores, weight = attention.scores[0, head, i], attention.weights[0, head, i, j].item()
     return {
-        "asks": escape(scene.rows(LARGE)[i]),
-        "asked": escape(scene.columns(LARGE)[j]),
+        "asks": escape(scene.rows(piece.large)[i]),
+        "asked": escape(scene.columns(piece.large)[j]),
         "query": _strip(query.tolist()),
         "key": _strip(key.tolist()),
         "products": _strip((query * key).tolist()),
@@ -269,11 +372,29 @@ def _cell(scene: Scene) -> dict[str, str]:
     }
 
 
-def html(scene: Scene | None = None) -> str:
+def _template(name: str, piece: Piece) -> str:
+    """Return the template with the sections of a piece, under ids and headings of its own."""
+    template = re.sub(
+        r'\n<section class="gb-m-(\w+)".*?</section>',
+        lambda section: section[0] if section[1] in piece.sections else "",
+        page_file("machine.html"),
+        flags=re.DOTALL,
+    )
+    if not name:
+        return template
+    if name == "tokens":  # nothing is written
+        template = re.sub(r'\n<div class="gb-m-writes">.*?</div>', "", template, flags=re.DOTALL)
+    template = re.sub(r'( (?:id|for|aria-labelledby)="gb-m-[\w-]+)"', rf'\1-{name}"', template)
+    return re.sub(r"(</?)h2\b", r"\1h3", template)
+
+
+def html(name: str = "", scene: Scene | None = None) -> str:
     """Return the machine as it stands in its page, in its first state and without a script.
 
     Parameters
     ----------
+    name : str, optional
+        The piece of it; the whole machine if left out.
     scene : Scene, optional
         The first state; the sentence of the page if left out.
 
@@ -285,37 +406,49 @@ def html(scene: Scene | None = None) -> str:
     Raises
     ------
     ValueError
-        If the template has a slot that nothing fills.
+        If there is no such piece, or the template has a slot that nothing fills.
     """
-    scene = first_scene() if scene is None else scene
-    template = page_file("machine.html")
+    if name not in PIECES:
+        known = ", ".join(filter(None, PIECES))
+        raise ValueError(f"the machine has no piece {name!r}; it has {known}")
+    scene, piece = first_scene() if scene is None else scene, PIECES[name]
+    template, tokens = _template(name, piece), name == "tokens"
+    act = {"tokens": "cut it into tokens", "head": "read it"}.get(name, "translate")
+    loaded = sum(file.stat().st_size for file in model_files()[:-1]) if tokens else size()
+    megabytes = f"{loaded / 1e6:.1f}" if tokens else f"{loaded / 1e6:.0f}"
+    step = len(scene.target) - 1 if name == "memory" else 0
     slots = {
+        "piece": f' data-piece="{name}"' if name else "",
+        "options": "" if name else OPTIONS,
+        "swap": "" if name else SWAP,
+        "temperature": TEMPERATURE if name == "next-token" else "",
+        "act": f"Load the {'tokenizer' if tokens else 'translator'} ({megabytes} MB) and {act}",
+        "then": act.capitalize(),
+        "ids": " data-ids" if tokens else "",
         "sentence": escape(SENTENCE),
         "translation": escape(scene.text),
-        "source": _tokens(scene.source, "span"),
-        "target": _tokens(scene.target, 'button type="button" tabindex="-1"').replace(
-            '</button type="button" tabindex="-1">', "</button>"
-        ),
-        "encoder": _stack(scene, "encoder"),
-        "decoder": _stack(scene, "decoder"),
-        "bars": _bars(scene, 0),
-        "step": "1",
+        "source": _tokens(scene.source, "span", scene.source_ids if tokens else None),
+        "target": _tokens(scene.target, 'button type="button" tabindex="-1"'),
+        "plan": (ALL_ON if name == "heads-off" else "")
+        + _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head)),
+        "plan-title": piece.title,
+        "bars": _bars(scene, step),
+        "step": str(step + 1),
         "steps": str(len(scene.target)),
-        "row": escape(scene.rows(LARGE)[0]),
+        "row": escape(scene.rows("decoder")[step]),
         "first": json.dumps(_steps(scene)).replace("<", r"\u003c"),
-        "large-title": f"{_title(LARGE)}, head {HEAD + 1}",
-        "large": _large(scene),
-        "megabytes": f"{size() / 1e6:.0f}",
-        "size": str(size()),
+        "large-title": f"{_title(piece.large)}, head {piece.head}",
+        "large": _large(scene, piece),
+        "size": str(loaded),
         "version": version(),
-        "large-name": LARGE,
-        "large-head": str(HEAD),
-        "cell": f"{CELL[0]} {CELL[1]}",
+        "large-name": piece.large,
+        "large-head": str(piece.head),
+        "cell": f"{piece.cell[0]} {piece.cell[1]}",
         **{f"code-{step}": _code(step) for step in ("score", "scale", "weight", "choice")},
-        **_cell(scene),
+        **_cell(scene, piece),
     }
-    for name, content in slots.items():
-        template = template.replace("{{ " + name + " }}", content)
+    for slot, content in slots.items():
+        template = template.replace("{{ " + slot + " }}", content)
     if "{{" in template:
         raise ValueError(f"a slot is left: {template[template.index('{{') :][:40]}")
     return template

@@ -1,15 +1,16 @@
 // The translations of the front page: written token by token, and each token says what it looks at.
-// All that is shown stands in the page; here it is only brought out. `data-scene` on the figure and
-// `data-step` on its stages are there for whoever wants to put a model of their own behind them.
+// All that is shown stands in the page and is only brought out here, but for a sentence of the
+// reader's own, which `live.js` works out.
 (() => {
   const scene = document.querySelector(".gb-scene");
   if (!scene) return;
   const stages = [...scene.querySelectorAll(".gb-stage")];
-  const said = scene.querySelector(".gb-said");
+  const said = scene.querySelector(".gb-telling");
   const [back, play, next] = ["back", "play", "next"].map((name) => scene.querySelector(`[data-do=${name}]`));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const PAUSE = 950;  // ms for a token
   let stage, source, written, step, timer = 0;
+  const own = scene.querySelector(".gb-own"), field = own.querySelector("input"), status = own.querySelector("p");
 
   const shown = (token) => token.textContent;
   const weight = (ribbon) => +ribbon.style.getPropertyValue("--w");
@@ -88,10 +89,10 @@
     timer = setTimeout(tick, PAUSE / 2);
   }
 
-  function choose(number) {
+  function bring(chosen) {
     stop();
-    stages.forEach((each, i) => { each.hidden = i !== number; });
-    stage = stages[number];
+    stage = chosen;
+    for (const each of scene.querySelectorAll(".gb-stage")) each.hidden = each !== stage;
     [source, written] = ["from", "to"].map((side) => [...stage.querySelectorAll(`.gb-${side} .gb-t`)]);
     for (const row of [source, written]) row.forEach((token, i) => { token.tabIndex = i ? -1 : 0; });
     show(written.length);
@@ -136,12 +137,39 @@
   });
   back.addEventListener("click", () => { stop(); show(step - 1); });
   next.addEventListener("click", () => { stop(); show(step + 1); });
-  scene.addEventListener("change", (event) => {
-    choose(+event.target.value);
+  scene.querySelector(".gb-choice").addEventListener("change", (event) => {
+    bring(stages[event.target.value]);
     if (!still.matches) start();
   });
 
-  for (const part of scene.querySelectorAll(".gb-play, .gb-choice")) part.hidden = false;
-  choose(0);
+  // Only now is anything fetched: scripts, then the translator.
+  own.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (own.dataset.state === "busy") return;
+    own.dataset.state = "busy";
+    const say = (text) => { status.textContent = text; };
+    try {
+      const live = await import("./live.js").catch(() => {
+        throw new Error("The translator could not be fetched: check the connection, and reload the page.");
+      });
+      const result = await live.translate(field.value, own.dataset, say);
+      own.querySelector("button").textContent = "Translate";
+      scene.querySelector(".gb-stage[data-own]")?.remove();
+      const drawn = live.draw(result);
+      drawn.dataset.own = "";
+      stages.at(-1).after(drawn);
+      for (const radio of scene.querySelectorAll(".gb-choice input")) radio.checked = false;
+      say(`${result.text}${result.familiar ? "" : " (The sentence is unlike what the translator has learned from: do not rely on this.)"}`);
+      bring(drawn);
+      if (!still.matches) start();
+      own.dataset.state = "done";
+    } catch (error) {
+      say(error.message);
+      own.dataset.state = "refused";
+    }
+  });
+
+  for (const part of scene.querySelectorAll(".gb-play, .gb-choice, .gb-own")) part.hidden = false;
+  bring(stages[0]);
   if (!still.matches) start();
 })();

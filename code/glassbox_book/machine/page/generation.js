@@ -7,6 +7,13 @@ export function greedy(logits) {
   return best;
 }
 
+// Where `u`, a random number from 0 to 1, falls when the probabilities stand in a row.
+export function draw(probabilities, u) {
+  let id = 0;
+  for (let end = probabilities[0]; end <= u && id < probabilities.length - 1; end += probabilities[id]) id++;
+  return id;
+}
+
 export function logSoftmax(logits) {
   const largest = logits.reduce((a, b) => Math.max(a, b));
   const total = Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0));

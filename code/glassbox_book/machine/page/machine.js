@@ -1,37 +1,17 @@
 // Makes the machine of the page alive: what is typed goes to the worker, what comes back is drawn.
 
-import { causalMask, dot, dotProductScores, maskedSoftmax } from "./attention.js";
+import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./attention.js";
+import { Client } from "./client.js";
 import { bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
+import { draw } from "./generation.js";
 import { readTensors } from "./safetensors.js";
 
 const NAMES = { self_attention: "self-attention", cross_attention: "cross-attention" };
+const N_HEADS = 8;
 const OTHER = { en: "fr", fr: "en" };
 
-// Questions to the worker, and its answers.
-class Client {
-  constructor() {
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    this.waiting = new Map();
-    this.worker.addEventListener("message", ({ data: { id, type, ...content } }) => {
-      const { resolve, reject, hear } = this.waiting.get(id);
-      if (type === "done") resolve(content.result);
-      else if (type === "refused") reject(new Error(content.message));
-      else hear(content);
-    });
-    this.worker.addEventListener("error", () => this.waiting.forEach(({ reject }) => (
-      reject(new Error("The machine's scripts could not be fetched: check the connection, and reload the page."))
-    )));
-  }
-
-  ask(request, hear = () => {}) {
-    return new Promise((resolve, reject) => {
-      const id = this.waiting.size;
-      this.waiting.set(id, { resolve, reject, hear });
-      this.worker.postMessage({ id, ...request });
-    });
-  }
-}
-
+// The whole machine, or a piece of it that has some of its sections. A piece fetches nothing but
+// this script before somebody touches it.
 class Machine {
   constructor(root) {
     this.root = root;
@@ -39,25 +19,34 @@ class Machine {
     this.part = (name) => this.parts(name)[0];
     this.field = root.querySelector('[data-machine="sentence"]');
     this.button = root.querySelector('[data-machine="run"]');
-    this.output = root.querySelector('[data-machine="translation"]');
+    this.output = root.querySelector('[data-machine="translation"]') ?? document.createElement("output");
     this.off = new Set();
     this.chosen = new Set();  // steps at which the reader chose
     this.step = 0;
     this.name = root.dataset.large;
     this.head = Number(root.dataset.head);
     this.cell = root.dataset.cell.split(" ").map(Number);
+    this.piece = root.dataset.piece;
+    if (this.piece === "memory") this.step = this.part("target").children.length - 1;
   }
 
-  // The worked sentence: tokens from the page, numbers from a file, maps from the numbers.
-  async begin() {
+  begin() {
+    if (this.piece) this.listen();
+    else this.ready().then(() => { this.listen(); this.draw(); }).catch((error) => console.warn(`The machine stays as it is printed: ${error.message}`));
+  }
+
+  // What the printed sentence is made of.
+  ready() { return (this.first ??= this.scene ? Promise.resolve() : this.fetchFirst()); }
+
+  // Tokens from the page, numbers from a file, maps from the numbers.
+  async fetchFirst() {
     const { likely, ...first } = JSON.parse(this.part("first").textContent);
-    const pieces = (name) => [...this.part(name).children].map((item) => item.textContent);
     const response = await fetch(new URL("first.safetensors", import.meta.url));
     if (!response.ok) throw new Error(`first.safetensors: ${response.status}`);
     const attentions = {};
     for (const [key, rows] of Object.entries(readTensors(await response.arrayBuffer()))) {
       const [name, kind] = key.split("/");
-      const nHeads = this.part("maps").querySelectorAll(`[data-name="${name}"]`).length, length = rows.length / nHeads;
+      const nHeads = N_HEADS, length = rows.length / nHeads;
       const heads = Array.from({ length: nHeads }, (_, h) => rows.slice(h * length, (h + 1) * length));
       attentions[name] = { ...attentions[name], [kind]: heads };
     }
@@ -70,23 +59,26 @@ class Machine {
       });
     }
     const steps = likely.map((each) => ({ likely: each }));
-    const [source, target] = [pieces("source"), pieces("target")];
-    this.scene = { ...first, sentence: this.field.value, source, target, text: this.output.textContent, steps, attentions };
-    this.listen();
-    this.draw();
+    // Whoever has typed and sent a sentence meanwhile has a scene already.
+    this.scene ??= { ...first, steps, attentions };
   }
 
   listen() {
-    const on = (target, type, act) => target.addEventListener(type, act);
-    const pressed = (name, selector, act) => on(this.part(name), "click", (event) => {
-      const button = event.target.closest(selector);
+    const on = (target, type, act) => target?.addEventListener(type, (event) => {
+      this.ready().then(() => act(event)).catch((error) => this.say(`This could not be fetched (${error.message}): check the connection.`));
+    });
+    const pressed = (name, selector, act) => on(this.part(name), "click", ({ target }) => {
+      const button = target.closest(selector);
       if (button) act(button);
     });
-    this.client = new Client();
     this.field.readOnly = false;
     this.root.dataset.awake = "";
     this.parts("controls").forEach((controls) => { controls.hidden = false; });
-    on(this.root.querySelector("form"), "submit", (event) => { event.preventDefault(); this.run(); });
+    this.root.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.piece === "tokens") this.cut();
+      else this.run();
+    });
     on(this.part("swap"), "click", () => this.whenLoaded(() => {
       this.field.value = this.scene.text;
       this.part("to").value = OTHER[this.scene.to];
@@ -94,21 +86,62 @@ class Machine {
     }));
     on(this.part("back"), "click", () => this.goTo(this.step - 1));
     on(this.part("forward"), "click", () => this.goTo(this.step + 1));
-    pressed("target", "button", (button) => this.goTo([...this.part("target").children].indexOf(button.parentElement)));
+    if (this.piece !== "heads-off") pressed("target", "button", (button) => this.goTo([...this.part("target").children].indexOf(button.parentElement)));
     pressed("bars", "button", ({ dataset }) => this.choose(Number(dataset.id)));
-    pressed("maps", "[data-name]", ({ dataset }) => this.look(dataset.name, Number(dataset.head)));
+    pressed("maps", "[data-name]", ({ dataset: { name, head } }) => {
+      if (this.piece === "heads-off") this.turn(name, head);
+      else this.look(name, Number(head));
+    });
     pressed("large", "td button", (button) => this.open(button.closest("tr").rowIndex - 1, button.parentElement.cellIndex - 1));
-    on(this.part("off"), "click", () => this.whenLoaded(() => {
-      const which = `${this.name}/${this.head}`;
+    on(this.part("off"), "click", () => this.turn(this.name, this.head));
+    on(this.part("all-on"), "click", () => { this.off.clear(); this.again(); });
+    on(this.part("temperature"), "input", () => this.whenLoaded(() => this.drawStep()));
+    on(this.part("draw"), "click", () => this.whenLoaded(() => {
+      const { logits } = this.scene.steps[this.step];
+      this.choose(draw(this.tempered(logits), Math.random()), 1);
+    }));
+    const columns = { target: () => 1, maps: () => N_HEADS, large: () => this.part("large").querySelectorAll("thead th").length };
+    const inside = { target: "button", maps: "[data-name]", large: "td button" };
+    const preferred = { target: "[aria-current]", maps: '[aria-pressed="true"]', large: "[data-chosen] button" };
+    this.roving = {};
+    for (const name of Object.keys(columns)) {
+      this.roving[name] = this.part(name) ? rove(this.part(name), inside[name], columns[name]) : () => {};
+      if (this.part(name)) this.roving[name](preferred[name]);
+    }
+  }
+
+  // A head off, or on again.
+  turn(name, head) {
+    this.whenLoaded(() => {
+      const which = `${name}/${head}`;
       if (!this.off.delete(which)) this.off.add(which);
       this.again();
-    }));
-    on(this.part("all-on"), "click", () => { this.off.clear(); this.again(); });
-    this.roving = {
-      target: rove(this.part("target"), "button", () => 1),
-      maps: rove(this.part("maps"), "[data-name]", () => 8),
-      large: rove(this.part("large"), "td button", () => this.columns().length),
-    };
+    });
+  }
+
+  // The pieces of a sentence need no weights.
+  async cut() {
+    const { size, version } = this.root.dataset;
+    try {
+      const result = await this.ask({ type: "tokenize", text: this.field.value, size: Number(size), version });
+      this.scene = result;
+      this.drawSource();
+      this.say(`${result.source.length} tokens, with the one that names the language to write and the one that ends the sentence.`);
+      this.button.textContent = this.button.dataset.then;
+      this.root.dataset.state = "done";
+    } catch (error) {
+      this.say(error.message);
+      this.root.dataset.state = "refused";
+    }
+  }
+
+  ask(...request) { return (this.client ??= new Client()).ask(...request); }
+
+  // The probabilities at the reader's temperature.
+  tempered(logits) {
+    const temperature = Number(this.part("temperature").value);
+    this.part("temperature-shown").textContent = temperature.toFixed(1);
+    return softmax(Float64Array.from(logits, (logit) => logit / temperature));
   }
 
   // Whoever has not loaded the translator is told of the button that says how large it is.
@@ -120,10 +153,10 @@ class Machine {
 
   say(text) { this.part("status").textContent = text; }
 
-  choose(id) {
+  choose(id, forward = 0) {
     this.whenLoaded(() => {
       this.chosen = new Set([...this.chosen].filter((step) => step < this.step).concat(this.step));
-      this.run({ prompt: [...this.scene.targetIds.slice(0, this.step), id], step: this.step });
+      this.run({ prompt: [...this.scene.targetIds.slice(0, this.step), id], step: this.step + forward });
     });
   }
 
@@ -133,12 +166,12 @@ class Machine {
     this.run({ prompt: this.scene.targetIds.slice(0, last + 1), step: this.step });
   }
 
-  async run({ prompt = null, step = 0 } = {}) {
+  async run({ prompt = null, step = this.piece === "memory" ? Infinity : 0 } = {}) {
     if (this.busy) return;
     this.busy = true;
     const sentence = prompt ? this.scene.sentence : this.field.value;
-    const to = prompt ? this.scene.to : this.part("to").value || null;
-    const beams = !prompt?.length && this.part("beams").checked ? 5 : 1;
+    const to = prompt ? this.scene.to : this.part("to")?.value || null;
+    const beams = !prompt?.length && this.part("beams")?.checked ? 5 : 1;
     if (!prompt) this.chosen.clear();
     try {
       this.output.dataset.state = "loading";
@@ -147,22 +180,21 @@ class Machine {
       this.say(beams > 1 ? "Following five beams …" : "Reading …");
       const steps = [], start = performance.now();
       const off = [...this.off].map((which) => which.split("/")).map(([name, head]) => [name, Number(head)]);
-      const result = await this.client.ask({ type: "translate", text: sentence, to, prompt: prompt ?? [], off, beams }, (token) => {
+      const result = await this.ask({ type: "translate", text: sentence, to, prompt: prompt ?? [], off, beams }, (token) => {
         steps.push(token);
         this.drawTarget(steps.map(({ piece }) => piece));
         this.output.textContent = token.text;
       });
       this.scene = { ...result, sentence, steps };
       this.step = Math.min(step, steps.length - 1);
-      const row = Math.min(this.cell[0], this.rows().length - 1), weights = this.weights()[row];
-      this.cell = [row, weights.indexOf(Math.max(...weights))];
+      this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
       this.draw();
       this.say(this.report(performance.now() - start));
       this.output.dataset.state = "done";
     } catch (error) {
       this.say(error.message);
       this.output.dataset.state = "refused";
-      this.draw();
+      if (this.scene) this.draw();
     }
     this.busy = false;
   }
@@ -172,9 +204,9 @@ class Machine {
     progress.hidden = false;
     this.say("Loading the translator …");
     try {
-      await this.client.ask({ type: "load", size: Number(size), version }, ({ received }) => { progress.value = received / size; });
+      await this.ask({ type: "load", size: Number(size), version }, ({ received }) => { progress.value = received / size; });
       this.loaded = true;
-      this.button.textContent = "Translate";
+      this.button.textContent = this.button.dataset.then;
     } finally { progress.hidden = true; }
   }
 
@@ -216,22 +248,38 @@ class Machine {
   columns() { return this.name.endsWith("cross_attention") ? this.scene.source : this.rows(); }
 
   draw() {
-    const { source, target, text, attentions } = this.scene;
-    this.part("source").innerHTML = source.map((token) => `<li><span>${escape(token)}</span></li>`).join("");
-    this.drawTarget(target);
-    this.output.textContent = text;
-    this.drawStep();
+    const { target, text, attentions } = this.scene;
+    if (this.part("source")) {
+      this.drawSource();
+      this.drawTarget(target);
+      this.output.textContent = text;
+    }
+    if (this.part("bars")) this.drawStep();
+    if (this.part("maps")) this.drawMaps(attentions);
+    if (this.part("large")) this.drawLarge();
+    if (this.part("all-on")) this.part("all-on").hidden = !this.off.size;
+  }
+
+  drawSource() {
+    const ids = this.part("source").matches("[data-ids]") ? this.scene.sourceIds : null;
+    this.part("source").innerHTML = this.scene.source.map((token, i) => (
+      `<li><span>${escape(token)}</span>${ids ? `<small>${ids[i]}</small>` : ""}</li>`
+    )).join("");
+  }
+
+  drawMaps(attentions) {
     for (const button of this.part("maps").querySelectorAll("[data-name]")) {
       const { name, head } = button.dataset;
       button.innerHTML = smallMap(attentions[name].weights[head]);
-      button.ariaPressed = name === this.name && Number(head) === this.head;
-      button.toggleAttribute("data-off", this.off.has(`${name}/${head}`));
+      const off = this.off.has(`${name}/${head}`);
+      button.ariaPressed = this.piece === "heads-off" ? off : name === this.name && Number(head) === this.head;
+      button.toggleAttribute("data-off", off);
     }
     this.roving.maps('[aria-pressed="true"]');
-    this.drawLarge();
   }
 
   drawTarget(pieces) {
+    if (!this.part("target")) return;
     this.part("target").innerHTML = pieces.map((token, step) => (
       `<li><button type="button"${step === this.step ? ' aria-current="step"' : ""}${this.chosen.has(step) ? " data-chosen" : ""}>${escape(token)}</button></li>`
     )).join("");
@@ -243,23 +291,30 @@ class Machine {
     this.part("step").textContent = this.step + 1;
     this.part("steps").textContent = steps.length;
     this.part("row").textContent = ["<s>", ...this.scene.target][this.step];
-    this.part("bars").innerHTML = bars(steps[this.step].likely, targetIds[this.step]);
+    let { likely, logits } = steps[this.step];
+    if (this.part("temperature") && logits) {
+      const probabilities = this.tempered(logits);
+      likely = likely.map((one) => ({ ...one, probability: probabilities[one.id] }));
+    }
+    this.part("bars").innerHTML = bars(likely, targetIds[this.step]);
     this.part("back").ariaDisabled = this.step === 0;
     this.part("forward").ariaDisabled = this.step === steps.length - 1;
   }
 
   drawLarge() {
     const [stack, , layer, kind] = this.name.split("."), off = this.off.has(`${this.name}/${this.head}`);
-    this.part("large-title").textContent = `${stack[0].toUpperCase()}${stack.slice(1)}, layer ${Number(layer) + 1}, ${NAMES[kind]}, head ${this.head + 1}`;
-    this.part("large").innerHTML = largeMap(this.weights(), this.rows(), this.columns(), this.cell, stack === "decoder" ? this.step : -1);
+    this.part("large-title").textContent = `${stack[0].toUpperCase()}${stack.slice(1)}, layer ${layer}, ${NAMES[kind]}, head ${this.head}`;
+    // What is not written yet has no row: where the memory is the subject, rows come one by one.
+    const rows = this.piece === "memory" ? this.weights().slice(0, this.step + 1) : this.weights();
+    this.cell[0] = Math.min(this.cell[0], rows.length - 1);
+    this.part("large").innerHTML = largeMap(rows, this.rows(), this.columns(), this.cell, stack === "decoder" ? this.step : -1);
     this.part("off").ariaPressed = off;
     this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
-    this.part("all-on").hidden = !this.off.size;
     this.roving.large("[data-chosen] button");
     const cell = this.part("large").querySelector("[data-chosen]"), box = this.part("large").parentElement;
     const hidden = cell.offsetLeft + cell.offsetWidth - box.clientWidth - box.scrollLeft;
     if (hidden > 0) box.scrollLeft += hidden + 8;
-    this.drawCell();
+    if (this.part("query")) this.drawCell();
   }
 
   // The same steps as in `attention.js`, for one query and one key.
@@ -281,6 +336,4 @@ class Machine {
   }
 }
 
-for (const root of document.querySelectorAll(".gb-machine")) {
-  new Machine(root).begin().catch((error) => console.warn(`The machine stays as it is printed: ${error.message}`));
-}
+for (const root of document.querySelectorAll(".gb-machine")) new Machine(root).begin();

@@ -10,6 +10,8 @@ import { Transformer } from "./transformer.js";
 // The page shows every map of a sentence, so it takes sentences and no chapters.
 export const LONGEST = 64;
 
+const toText = (bytes) => new TextDecoder().decode(bytes);
+
 // What a reader is told; anything else that is thrown is a mistake of ours.
 export class Refusal extends Error {}
 
@@ -18,20 +20,23 @@ export class Translator {
 
   // `read` fetches a file of the model's folder by its name, as bytes.
   static async load(read) {
-    const text = async (name) => new TextDecoder().decode(await read(name));
-    const json = async (name) => JSON.parse(await text(name));
-    const [config, vocab, merges, counts, weights] = await Promise.all([
-      json("config.json"), json("vocab.json"), text("merges.txt"), json("token_counts.json"), read("model.safetensors"),
+    const [tokenizer, config, weights] = await Promise.all([
+      Translator.loadTokenizer(read), read("config.json"), read("model.safetensors"),
     ]);
-    const tokenizer = new TranslationTokenizer({ vocab, merges, counts });
-    return new Translator(new Transformer(config, readTensors(weights)), tokenizer);
+    return new Translator(new Transformer(JSON.parse(toText(config)), readTensors(weights)), tokenizer);
   }
 
-  encode(text, to = null) {
+  static async loadTokenizer(read) {
+    const names = ["vocab.json", "merges.txt", "token_counts.json"];
+    const [vocab, merges, counts] = (await Promise.all(names.map(read))).map(toText);
+    return new TranslationTokenizer({ vocab: JSON.parse(vocab), merges, counts: JSON.parse(counts) });
+  }
+
+  encode(text, to = null, longest = LONGEST) {
     if (!text.isWellFormed()) throw new Refusal("This text holds half a character (an unpaired surrogate): type it again.");
     if (!this.tokenizer.encodeText(text).length) throw new Refusal("There is nothing to translate yet: type a sentence in English or French.");
     const ids = this.tokenizer.encodeSource(text, to ?? this.tokenizer.targetLanguage(text));
-    if (ids.length > LONGEST) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${LONGEST} at most, because it shows every map: give it one sentence.`);
+    if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most, because it shows every weight: give it one sentence.`);
     return ids;
   }
 
@@ -40,8 +45,8 @@ export class Translator {
 
   // Writes a translation and records every number. `prompt` are tokens that the reader chose, `off`
   // heads that are switched off, and `onToken` is told about each token as it is written.
-  translate(text, { to = null, prompt = [], off = [], beams = 1, onToken = () => {} } = {}) {
-    const source = this.encode(text, to);
+  translate(text, { to = null, prompt = [], off = [], beams = 1, longest, onToken = () => {} } = {}) {
+    const source = this.encode(text, to, longest);
     const maxNewTokens = this.room(source.length);
     const tape = new Tape(), target = [], logits = [];
     withoutHeads(this.model, off, () => {

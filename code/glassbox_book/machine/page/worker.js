@@ -1,13 +1,14 @@
 // Runs the translator beside the page, so that the page answers while it computes.
 //
-// A request is `{id, type: "load", size, version}` or `{id, type: "translate", text, ...options}`.
+// A request is `{id, type: "load", size, version}`, `{id, type: "translate", text, ...options}`
+// or, without the weights, `{id, type: "tokenize", text, size, version}`.
 // The answers carry its id: any number of `progress` or `token`, then one `done` or `refused`.
 
 import { visible } from "./draw.js";
 import { Refusal, Translator } from "./translation.js";
 
 const MODEL = new URL("model/", import.meta.url);
-let translator;
+let translator, tokenizer;
 
 // A browser keeps the files for the next visit where it lets us; each edition of them has a name.
 async function openStore(version) {
@@ -37,12 +38,13 @@ async function fetchFile(url, onBytes) {
   return new Blob(pieces).arrayBuffer();
 }
 
-async function load({ size, version }, answer) {
+// Something out of the files of the model: from the store, or fetched and then kept.
+async function loadWith(loader, { size, version }, answer) {
   const store = await openStore(version);
   const fetched = [];
   let received = 0;
   const onBytes = (bytes) => answer("progress", { received: received += bytes, size });
-  translator = await Translator.load(async (name) => {
+  const loaded = await loader(async (name) => {
     const url = new URL(name, MODEL);
     const kept = await store?.match(url);
     const bytes = kept ? await kept.arrayBuffer() : await fetchFile(url, onBytes);
@@ -51,6 +53,16 @@ async function load({ size, version }, answer) {
   });
   // Kept only now that they could be read.
   for (const [url, bytes] of fetched) await store?.put(url, new Response(bytes)).catch(() => {});  // no room
+  return loaded;
+}
+
+async function load(request, answer) { translator = await loadWith(Translator.load, request, answer); }
+
+// For this the weights are not needed.
+async function tokenize({ text, ...request }, answer) {
+  tokenizer ??= await loadWith(Translator.loadTokenizer, request, answer);
+  const sourceIds = new Translator(null, tokenizer).encode(text);
+  return { sourceIds, source: sourceIds.map((id) => visible(tokenizer.piece(id))) };
 }
 
 function translate({ text, ...options }, answer) {
@@ -59,13 +71,13 @@ function translate({ text, ...options }, answer) {
   const written = [];
   const onToken = ({ token, logits }) => {
     written.push(token);
-    answer("token", { piece: visible(tokenizer.piece(token)), likely: translator.likely(logits).map(describe), text: tokenizer.decode(written) });
+    answer("token", { logits, piece: visible(tokenizer.piece(token)), likely: translator.likely(logits).map(describe), text: tokenizer.decode(written) });
   };
   const { source, target, tape, text: translation } = translator.translate(text, { ...options, onToken });
   const pieces = (ids) => ids.map((id) => visible(tokenizer.piece(id)));
   const outputs = Object.entries(tape.outputs).filter(([name]) => /_positions$|layers\.\d+$/.test(name));
   return {
-    source: pieces(source), target: pieces(target), targetIds: target, text: translation,
+    source: pieces(source), sourceIds: source, target: pieces(target), targetIds: target, text: translation,
     to: tokenizer.tokens[source[0]].slice(1, -1), familiar: tokenizer.isFamiliar(text),
     attentions: tape.attentions, stream: Object.fromEntries(outputs),
   };
@@ -74,7 +86,7 @@ function translate({ text, ...options }, answer) {
 addEventListener("message", async ({ data: { id, type, ...request } }) => {
   const answer = (kind, content) => postMessage({ id, type: kind, ...content });
   try {
-    answer("done", { result: type === "load" ? await load(request, answer) : translate(request, answer) });
+    answer("done", { result: await { load, tokenize, translate }[type](request, answer) });
   } catch (error) {
     if (!(error instanceof Refusal)) console.error(error);
     const message = error instanceof Refusal ? error.message : `Something went wrong in the machine (${error.message}): reload the page.`;

@@ -90,6 +90,7 @@ glassboxWidgets.define('next_token', (root) => {
       row.querySelector('button').setAttribute('aria-disabled', ended || !left[i]);
       bar(row, was[i], now[i], left[i]);
     });
+    rows.findLast((row) => !row.classList.contains('gb-blank')).after(others); // empty rows stand below
     const rest = (numbers) => Math.max(0, 1 - numbers.reduce((sum, x) => sum + x, 0));
     const outside = kept - left.filter((count) => count).length;
     write(

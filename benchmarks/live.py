@@ -1,0 +1,79 @@
+"""The translator in a reader's page against the same translator in PyTorch, token by token."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.timing import Comparison, compare
+from glassbox.translation import Translator
+from glassbox_book.machine import assets
+from tests.conftest import ARGUMENTS, find_chromium
+from tools.serve import Server
+
+SENTENCE = "I have never seen such a beautiful house."
+START = """async ([folder, size, version]) => {
+  const { Client } = await import(new URL(`${folder}/client.js`, document.baseURI));
+  window.client = new Client();
+  await client.ask({ type: "load", size, version });
+}"""
+WRITE = "async (text) => (await client.ask({ type: 'translate', text })).target.length"
+
+
+def measure(seconds: float = 10.0) -> Iterator[Comparison]:
+    """Time it in a headless Chromium; nothing where there is none."""
+    with sync_playwright() as playwright, TemporaryDirectory() as folder:
+        path = find_chromium(playwright)
+        if path is None:
+            return
+        assets.write_files(folder)
+        Path(folder, "index.html").write_text("<!doctype html><title>The machine</title>")
+        with Server(Path(folder)) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+            page = browser.new_page()
+            page.goto(server.url)
+            yield time_in(page, ".", seconds)
+            server.shutdown()
+
+
+def time_in(page: Page, folder: str, seconds: float) -> Comparison:
+    """Time a token of a translation, the worker's answer to the page included.
+
+    Parameters
+    ----------
+    page : Page
+        Of a site that serves the files of the machine.
+    folder : str
+        Where they are, relative to the page.
+    seconds : float
+        For the comparison.
+
+    Returns
+    -------
+    Comparison
+        Seconds for each token.
+
+    Raises
+    ------
+    ValueError
+        If the two do not write as many tokens.
+    """
+    page.evaluate(START, [folder, assets.size(), assets.version()])
+    translator = Translator.from_pretrained(assets.MODEL)
+    n_tokens = len(translator.alternatives(SENTENCE, n=1, n_beams=1)[0].tokens)
+    written = page.evaluate(WRITE, SENTENCE)
+    if written != n_tokens:
+        raise ValueError(f"the page writes {written} tokens, and the package {n_tokens}")
+    done = compare(
+        "a token of the translator in the page, greedily",
+        "glassbox in PyTorch",
+        lambda: page.evaluate(WRITE, SENTENCE),
+        lambda: translator.translate(SENTENCE, n_beams=1),
+        seconds=seconds,
+    )
+    ours, theirs = ([time / n_tokens for time in times] for times in (done.ours, done.theirs))
+    return replace(done, ours=tuple(ours), theirs=tuple(theirs))
