@@ -199,7 +199,7 @@ class Cards(SphinxDirective):
         cards = []
         for notebook in chapters(source):
             self.env.note_dependency(str(notebook))
-            title, minutes, _ = count(notebook)
+            title, minutes, *_ = count(notebook)
             cards.append(
                 f'<a class="gb-card" href="chapters/{notebook.stem}.html">'
                 f'<span class="gb-thumbnail">{thumbnail(notebook)}</span>'

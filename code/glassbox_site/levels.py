@@ -74,6 +74,11 @@ def kind(source: str, metadata: Mapping[str, Any]) -> str:
     return "table" if called == "Table" else "numbers" if _prints(body[-1]) else "idea"
 
 
+def is_solution(metadata: Mapping[str, Any]) -> bool:
+    """Whether a cell with this metadata is the solution of an exercise."""
+    return bool(metadata.get("jupyter", {}).get("source_hidden"))
+
+
 def _called(node: ast.stmt) -> str:
     """Return the name of what a statement calls, without what stands before its last point."""
     function = getattr(getattr(node, "value", None), "func", None)
@@ -118,9 +123,9 @@ class FoldCode(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         """Fold it in this document."""
-        for cell in list(self.document.findall(_is_cell)):
+        for cell in list(self.document.findall(is_cell)):
             source, metadata = cell[0], cell["cell_metadata"]
-            if metadata.get("jupyter", {}).get("source_hidden"):  # a solution
+            if is_solution(metadata):
                 continue
             what = kind(source.astext(), metadata)
             if what == "quiz":
@@ -130,7 +135,8 @@ class FoldCode(SphinxPostTransform):
                 cell.replace(source, details("", head, source, classes=["gb-code", f"gb-{what}"]))
 
 
-def _is_cell(node: nodes.Node) -> bool:
+def is_cell(node: nodes.Node) -> bool:
+    """Whether a node is a cell of code, which holds its source first."""
     return (
         isinstance(node, nodes.container)
         and node.get("nb_element") == "cell_code"

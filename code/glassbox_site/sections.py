@@ -5,6 +5,8 @@ leave out begins, below its heading, with the directive `{deeper}`, whose body s
 what the part adds; the rest of its section folds, and opens where it is linked to.
 """
 
+from collections.abc import Iterable
+
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -13,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from glassbox_site.folding import details, summary
+from glassbox_site.levels import is_cell, is_solution, kind
 from glassbox_site.numbers import chapter_number
 from glassbox_site.times import MINUTES_AN_EXERCISE, minutes
 
@@ -29,21 +32,27 @@ class Deeper(SphinxDirective):
         return [said]
 
 
-def count(section: nodes.section) -> int:
-    """Return the minutes that a section takes, with what is below it."""
+def count(section: nodes.section, leave_out: Iterable[nodes.Element] = ()) -> int:
+    """Return the minutes that a section takes, without some of what is below it."""
     exercises = sum(
         isinstance(node, exercise_node | exercise_enumerable_node) for node in section.findall()
     )
     if exercises:
         return exercises * MINUTES_AN_EXERCISE
-    cells = [node for node in section.findall(nodes.container) if _is(node, "cell_code")]
-    inside = {id(text) for cell in cells for text in cell.findall(nodes.Text)}
+    skipped = {id(node) for part in leave_out if part is not section for node in part.findall()}
+    cells = [cell for cell in section.findall(is_cell) if id(cell) not in skipped]
+    skipped |= {id(text) for cell in cells for text in cell.findall(nodes.Text)}
     words = sum(
         len(text.split())
         for text in section.findall(nodes.Text)
-        if id(text) not in inside and not isinstance(text.parent, nodes.raw)  # no drawings
+        if id(text) not in skipped and not isinstance(text.parent, nodes.raw)  # no drawings
     )
-    return max(1, round(minutes(words, len(cells))))
+    kinds = [
+        kind(cell[0].astext(), cell["cell_metadata"])
+        for cell in cells
+        if not is_solution(cell["cell_metadata"])
+    ]
+    return max(1, round(minutes(words, kinds)))
 
 
 class Times(SphinxPostTransform):
@@ -59,7 +68,7 @@ class Times(SphinxPostTransform):
             for section in list(self.document.findall(nodes.section)):
                 above = section.parent
                 is_second = isinstance(above, nodes.section) and above.parent is self.document
-                time = count(section)
+                time = count(section, [said.parent for said in told])
                 if is_second and time > 1 and not any(said.parent is section for said in told):
                     section.insert(1, nodes.paragraph("", f"{time} min", classes=["gb-minutes"]))
         for said in told:
@@ -73,10 +82,6 @@ class Times(SphinxPostTransform):
             for node in rest:
                 section.remove(node)
             section += details("", head, *rest, classes=["gb-deeper"])
-
-
-def _is(node: nodes.Element, kind: str) -> bool:
-    return bool(node.get("nb_element") == kind)
 
 
 def setup(app: Sphinx) -> None:

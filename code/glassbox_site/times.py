@@ -2,17 +2,22 @@
 
 import json
 import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from glassbox_site.levels import is_solution, kind
 from glassbox_site.numbers import chapter_number
 
 WORDS_A_MINUTE = 200
-MINUTES_A_CELL = 1
+#: A cell whose code is open is read, and one whose code folds is looked at for what it shows.
+MINUTES_A_CELL = {"idea": 1, "listing": 1, "quiz": 1, "drawing": 0.5, "table": 0.5, "numbers": 0.5}
 MINUTES_AN_EXERCISE = 10
 
 
@@ -23,21 +28,45 @@ def chapters(source: Path) -> list[Path]:
     return [source / f"{name}.ipynb" for name in names if chapter_number(name)]
 
 
-def minutes(words: int, cells: int) -> float:
-    """Return how long so many words and cells take to read."""
-    return words / WORDS_A_MINUTE + cells * MINUTES_A_CELL
+def minutes(words: int, kinds: Iterable[str]) -> float:
+    """Return how long so many words and cells of these kinds take to read."""
+    return words / WORDS_A_MINUTE + sum(MINUTES_A_CELL.get(what, 0) for what in kinds)
+
+
+class Reading(NamedTuple):
+    """What a chapter asks of its reader: minutes for its core and for what goes deeper."""
+
+    title: str
+    core: int
+    deeper: int
+    exercises: int
 
 
 @cache
-def count(notebook: Path) -> tuple[str, int, int]:
-    """Title of a chapter, minutes to read it, number of its exercises."""
+def count(notebook: Path) -> Reading:
+    """Count the words, cells and exercises of a chapter."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-    code = sum(cell["cell_type"] == "code" for cell in cells)
-    title = re.search(r"^# (.+)$", text, re.MULTILINE)
-    reading = round(minutes(len(text.split()), code) / 5) * 5
-    exercises = len(re.findall(r"\{exercise(?:-start)?\}", text))
-    return title[1] if title else notebook.stem, reading, exercises
+    title, level, into = notebook.stem, 0, "core"
+    words, kinds = Counter[str](), defaultdict[str, list[str]](list)
+    exercises = 0
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            if not is_solution(cell["metadata"]):
+                kinds[into].append(kind(source, cell["metadata"]))
+            continue
+        exercises += len(re.findall(r"\{exercise(?:-start)?\}", source))
+        for line in source.splitlines():
+            if heading := re.match(r"(#+) (.+)", line):
+                depth = len(heading[1])
+                title = heading[2] if depth == 1 else title
+                if into == "core" or depth <= level:
+                    level, into = depth, "exercises" if heading[2] == "Exercises" else "core"
+            elif line.endswith("{deeper}"):
+                into = "deeper"
+            words[into] += len(line.split())
+    core, deeper = (round(minutes(words[part], kinds[part]) / 5) * 5 for part in ("core", "deeper"))
+    return Reading(title, core, deeper, exercises)
 
 
 def question(notebook: Path) -> str:
@@ -49,12 +78,13 @@ def question(notebook: Path) -> str:
 
 def table(source: Path) -> str:
     """A table of the chapters and their times, in Markdown."""
-    rows = ["| Chapter | To read | Exercises |", "|:--|:--|:--|"]
+    rows = ["| Chapter | To read | Going deeper | Exercises |", "|:--|:--|:--|:--|"]
     for notebook in chapters(source):
-        title, reading, exercises = count(notebook)
+        title, core, deeper, exercises = count(notebook)
         rows.append(
             f"| [{chapter_number(notebook.stem)} {title}](/chapters/{notebook.name}) "
-            f"| {reading} minutes | {exercises}, {exercises * MINUTES_AN_EXERCISE} minutes |"
+            f"| {core} minutes | {deeper} minutes "
+            f"| {exercises}, {exercises * MINUTES_AN_EXERCISE} minutes |"
         )
     return "\n".join(rows)
 
