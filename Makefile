@@ -6,7 +6,7 @@ CHAPTER ?= all
 PROCESSORS ?= old avx2 shaken
 
 .DEFAULT_GOAL := help
-.PHONY: help book test unit portable lint lab pdf serve refresh new-chapter bench links constraints clean env
+.PHONY: help book test unit portable lint lab pdf firefox serve refresh new-chapter bench links constraints clean env
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lab: env ## Open the chapters in JupyterLab
 
 pdf: book ## Print the whole book to _build/pdf, through Chromium
 	@$(BIN)/python -m tools.pdf
+
+firefox: book ## Visit every page in Firefox, and let the machine translate there
+	@$(BIN)/python -m tools.firefox
 
 serve: env ## Serve the built website on this machine
 	@$(BIN)/python -m tools.serve

@@ -14,19 +14,21 @@ FOLDER = "machine"
 class Machine(SphinxDirective):
     """The directive `machine`: the sentence that is worked out, and what a script makes of it.
 
-    With an argument it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`.
+    With an argument it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`, or
+    `poet`, the language model of characters.
     """
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Put it into the page, and make the page again when one of its files has changed."""
-        from glassbox_book.machine import assets, scene
+        from glassbox_book.machine import assets, poet, scene
 
-        for file in (*assets.page_files(), *assets.model_files(), Path(scene.__file__)):
+        models = [file for model in assets.FOLDERS for file in assets.model_files(model)]
+        for file in (*assets.page_files(), *models, Path(scene.__file__), Path(poet.__file__)):
             self.env.note_dependency(str(file))
         try:
-            drawn = scene.html(*self.arguments)
+            drawn = poet.html() if self.arguments == ["poet"] else scene.html(*self.arguments)
         except ValueError as wrong:
             raise self.error(str(wrong)) from None
         return [nodes.raw("", drawn, format="html")]

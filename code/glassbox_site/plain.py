@@ -64,6 +64,12 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
         if name == "figure":
             number = resolve("numref", options["name"])
             return f"![{options.get('alt', '')}]({figure(argument)})\n\n**{number}.** {body}"
+        if name == "image":
+            return f"![{options.get('alt', '')}]({figure(argument)})"
+        if name == "div":
+            return body
+        if name == "machine":
+            return "*On the site, a piece of the machine can be played with here.*"
         if name == "epigraph":
             return _quoted(f"*{body}*")
         if name == "deeper":

@@ -89,7 +89,7 @@ def test_it_goes_on_without_a_network_and_without_loading_again(worker, machine_
 def test_an_older_edition_is_not_kept_beside_a_newer(worker):
     for version in ("older", "newer"):
         worker.ask(**(LOAD | {"version": version}))
-    assert worker.page.evaluate("caches.keys()") == ["glassbox-machine-newer"]
+    assert worker.page.evaluate("caches.keys()") == ["glassbox-model-newer"]
 
 
 @pytest.mark.parametrize(

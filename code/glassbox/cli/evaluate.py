@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(str(error)) from error
     if arguments.json is not None:
         with atomic_write(arguments.json) as part:
-            text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+            text = json.dumps(report, indent=1) + "\n"
             part.write_text(text, encoding="utf-8")
     return 0
 

@@ -1,5 +1,6 @@
 """The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
 
+from glassbox.data.alignments import AlignedPair, alignments
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
@@ -11,11 +12,13 @@ from glassbox.data.treebank import ParsedSentence, ud_english
 
 __all__ = [
     "FILES",
+    "AlignedPair",
     "DataFile",
     "LabelledSentence",
     "ParsedSentence",
     "Phrase",
     "TaggedSentence",
+    "alignments",
     "everyday",
     "find",
     "multi30k",

@@ -6,6 +6,13 @@
 ``corpora`` and ``models`` find what is measured by its name, and ``report`` puts all together.
 """
 
+from glassbox.evaluation.alignment import (
+    AlignmentScores,
+    score_alignment,
+    word_attention,
+    word_numbers,
+    word_weights,
+)
 from glassbox.evaluation.bleu import (
     CorpusBleu,
     brevity_penalty,
@@ -27,6 +34,7 @@ from glassbox.evaluation.scores import TranslationScores, score_translations
 from glassbox.evaluation.translators import evaluate_translator
 
 __all__ = [
+    "AlignmentScores",
     "CorpusBleu",
     "Likelihood",
     "LossEstimate",
@@ -45,8 +53,12 @@ __all__ = [
     "moses_bleu",
     "moses_tokens",
     "parallel_test",
+    "score_alignment",
     "score_translations",
     "spacy_bleu",
     "spacy_tokens",
     "text_test",
+    "word_attention",
+    "word_numbers",
+    "word_weights",
 ]

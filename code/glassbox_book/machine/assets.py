@@ -7,27 +7,30 @@ from pathlib import Path
 
 from glassbox.translation.translator import find_model
 
-#: The translator that the page runs.
-MODEL = "tatoeba-en-fr"
-#: What the scripts fetch of its folder.
+#: The translator that the page runs, and the language model.
+MODEL, POET = "tatoeba-en-fr", "shakespeare"
+#: What the scripts fetch of the folder of each model, and the folder they find it in.
 MODEL_FILES = ("config.json", "vocab.json", "merges.txt", "token_counts.json", "model.safetensors")
+POET_FILES = ("config.json", "language_model.json", "model.safetensors")
+FOLDERS = {MODEL: ("model", MODEL_FILES), POET: ("poet", POET_FILES)}
 
 
-def model_files() -> list[Path]:
-    """Return the files of the model, as the package carries them."""
-    folder = find_model(MODEL, *MODEL_FILES)
-    return [folder / name for name in MODEL_FILES]
+def model_files(model: str = MODEL) -> list[Path]:
+    """Return the files of a model, as the package carries them."""
+    _, names = FOLDERS[model]
+    folder = find_model(model, *names)
+    return [folder / name for name in names]
 
 
-def size() -> int:
+def size(model: str = MODEL) -> int:
     """Return how many bytes a reader loads."""
-    return sum(file.stat().st_size for file in model_files())
+    return sum(file.stat().st_size for file in model_files(model))
 
 
-def version() -> str:
-    """Return a name that changes with the files of the model, for the store of the browser."""
+def version(model: str = MODEL) -> str:
+    """Return a name that changes with the files of a model, for the store of the browser."""
     digest = hashlib.sha256()
-    for file in model_files():
+    for file in model_files(model):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -43,17 +46,18 @@ def page_file(name: str) -> str:
 
 
 def write_files(folder: str | Path) -> None:
-    """Write scripts and model into ``folder``; the model into ``model``, byte for byte.
+    """Write scripts and models into ``folder``; each model into one of its own, byte for byte.
 
     Parameters
     ----------
     folder : str or path
         Made if it is missing.
     """
-    model = Path(folder) / "model"
-    model.mkdir(parents=True, exist_ok=True)
+    for model, (name, _) in FOLDERS.items():
+        place = Path(folder, name)
+        place.mkdir(parents=True, exist_ok=True)
+        for file in model_files(model):
+            shutil.copyfile(file, place / file.name)
     for file in page_files():
         if file.suffix != ".html":
-            shutil.copyfile(file, model.parent / file.name)
-    for file in model_files():
-        shutil.copyfile(file, model / file.name)
+            shutil.copyfile(file, Path(folder, file.name))

@@ -299,12 +299,13 @@ def _attention(scene: Scene, name: str, chosen: tuple[str, int]) -> str:
     )
 
 
-def _bars(scene: Scene, step: int) -> str:
+def bars(likely: Iterable[tuple[int, str, float]], written: int | None = None) -> str:
+    """Draw tokens, each an id, a text and a probability, as bars that can be pressed."""
     return "".join(
         f'<li><button type="button" data-id="{token}" style="--v:{probability:.4f}"'
-        f' aria-pressed="{str(token == scene.target_ids[step]).lower()}">'
+        f' aria-pressed="{str(token == written).lower()}">'
         f"<b>{escape(piece)}</b><i></i><span>{probability:.3f}</span></button></li>"
-        for token, piece, probability in scene.likely(step)
+        for token, piece, probability in likely
     )
 
 
@@ -432,7 +433,7 @@ def html(name: str = "", scene: Scene | None = None) -> str:
         "plan": (ALL_ON if name == "heads-off" else "")
         + _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head)),
         "plan-title": piece.title,
-        "bars": _bars(scene, step),
+        "bars": bars(scene.likely(step), scene.target_ids[step]),
         "step": str(step + 1),
         "steps": str(len(scene.target)),
         "row": escape(scene.rows("decoder")[step]),

@@ -28,13 +28,13 @@ export class FeedForward extends Module {
 }
 
 // Pre-norm: the stream goes on as it is, and each sublayer adds what it makes of the normed stream.
-class Layer extends Module {
-  constructor(name, weights, config) {
+export class Layer extends Module {
+  constructor(name, weights, config, [Attention, Norm, Inner] = [MultiHeadAttention, LayerNorm, FeedForward]) {
     super(name);
-    this.selfAttention = new MultiHeadAttention(`${name}.self_attention`, weights, config.n_heads);
-    this.attentionNorm = new LayerNorm(`${name}.attention_norm`, weights);
-    this.feedForward = new FeedForward(`${name}.feed_forward`, weights);
-    this.feedForwardNorm = new LayerNorm(`${name}.feed_forward_norm`, weights);
+    this.selfAttention = new Attention(`${name}.self_attention`, weights, config.n_heads);
+    this.attentionNorm = new Norm(`${name}.attention_norm`, weights);
+    this.feedForward = new Inner(`${name}.feed_forward`, weights);
+    this.feedForwardNorm = new Norm(`${name}.feed_forward_norm`, weights);
   }
 
   add(x, norm, sublayer) {

@@ -4,6 +4,7 @@ import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./att
 import { Client } from "./client.js";
 import { bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
 import { draw } from "./generation.js";
+import { Poet } from "./poet.js";
 import { readTensors } from "./safetensors.js";
 
 const NAMES = { self_attention: "self-attention", cross_attention: "cross-attention" };
@@ -336,4 +337,4 @@ class Machine {
   }
 }
 
-for (const root of document.querySelectorAll(".gb-machine")) new Machine(root).begin();
+for (const root of document.querySelectorAll(".gb-machine")) new (root.dataset.piece === "poet" ? Poet : Machine)(root).begin();

@@ -10,7 +10,7 @@ import { Transformer } from "./transformer.js";
 // The page shows every map of a sentence, so it takes sentences and no chapters.
 export const LONGEST = 64;
 
-const toText = (bytes) => new TextDecoder().decode(bytes);
+export const toText = (bytes) => new TextDecoder().decode(bytes);
 
 // What a reader is told; anything else that is thrown is a mistake of ours.
 export class Refusal extends Error {}

@@ -1,21 +1,22 @@
-// Runs the translator beside the page, so that the page answers while it computes.
+// Runs the models beside the page, so that the page answers while it computes.
 //
 // A request is `{id, type: "load", size, version}`, `{id, type: "translate", text, ...options}`
-// or, without the weights, `{id, type: "tokenize", text, size, version}`.
+// or, without the weights, `{id, type: "tokenize", text, size, version}`; and of the language model
+// `{id, type: "loadPoet", size, version}` and `{id, type: "write", text, ...options}`.
 // The answers carry its id: any number of `progress` or `token`, then one `done` or `refused`.
 
+import { CharacterModel } from "./character_model.js";
 import { visible } from "./draw.js";
 import { Refusal, Translator } from "./translation.js";
 
-const MODEL = new URL("model/", import.meta.url);
-let translator, tokenizer;
+let translator, tokenizer, poet;
 
 // A browser keeps the files for the next visit where it lets us; each edition of them has a name.
-async function openStore(version) {
+async function openStore(folder, version) {
   try {
-    const name = `glassbox-machine-${version}`;
+    const name = `glassbox-${folder}-${version}`;
     for (const other of await caches.keys()) {
-      if (other.startsWith("glassbox-machine-") && other !== name) await caches.delete(other);
+      if (other.startsWith(`glassbox-${folder}-`) && other !== name) await caches.delete(other);
     }
     return await caches.open(name);
   } catch {
@@ -24,7 +25,7 @@ async function openStore(version) {
 }
 
 async function fetchFile(url, onBytes) {
-  const unreachable = "The translator could not be fetched: ";
+  const unreachable = "The model could not be fetched: ";
   let response;
   try { response = await fetch(url); } catch { throw new Refusal(`${unreachable}there is no connection. Press the button again when there is.`); }
   if (!response.ok) throw new Refusal(`${unreachable}the server answers ${response.status}. Press the button again later.`);
@@ -38,14 +39,14 @@ async function fetchFile(url, onBytes) {
   return new Blob(pieces).arrayBuffer();
 }
 
-// Something out of the files of the model: from the store, or fetched and then kept.
-async function loadWith(loader, { size, version }, answer) {
-  const store = await openStore(version);
+// Something out of the files of a model: from the store, or fetched and then kept.
+async function loadWith(loader, folder, { size, version }, answer) {
+  const store = await openStore(folder, version);
   const fetched = [];
   let received = 0;
   const onBytes = (bytes) => answer("progress", { received: received += bytes, size });
   const loaded = await loader(async (name) => {
-    const url = new URL(name, MODEL);
+    const url = new URL(`${folder}/${name}`, import.meta.url);
     const kept = await store?.match(url);
     const bytes = kept ? await kept.arrayBuffer() : await fetchFile(url, onBytes);
     if (!kept) fetched.push([url, bytes]);
@@ -56,11 +57,18 @@ async function loadWith(loader, { size, version }, answer) {
   return loaded;
 }
 
-async function load(request, answer) { translator = await loadWith(Translator.load, request, answer); }
+async function load(request, answer) { translator = await loadWith(Translator.load, "model", request, answer); }
+
+async function loadPoet(request, answer) {
+  poet = await loadWith(CharacterModel.load, "poet", request, answer);
+  return poet.characters;
+}
+
+const write = (request, answer) => poet.write(request.text, { ...request, onCharacter: (character) => answer("token", { character }) });
 
 // For this the weights are not needed.
 async function tokenize({ text, ...request }, answer) {
-  tokenizer ??= await loadWith(Translator.loadTokenizer, request, answer);
+  tokenizer ??= await loadWith(Translator.loadTokenizer, "model", request, answer);
   const sourceIds = new Translator(null, tokenizer).encode(text);
   return { sourceIds, source: sourceIds.map((id) => visible(tokenizer.piece(id))) };
 }
@@ -86,7 +94,7 @@ function translate({ text, ...options }, answer) {
 addEventListener("message", async ({ data: { id, type, ...request } }) => {
   const answer = (kind, content) => postMessage({ id, type: kind, ...content });
   try {
-    answer("done", { result: await { load, tokenize, translate }[type](request, answer) });
+    answer("done", { result: await { load, tokenize, translate, loadPoet, write }[type](request, answer) });
   } catch (error) {
     if (!(error instanceof Refusal)) console.error(error);
     const message = error instanceof Refusal ? error.message : `Something went wrong in the machine (${error.message}): reload the page.`;

@@ -1,0 +1,175 @@
+"""Which word a head of cross-attention looks at, and how often that is the one it translates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glassbox.data.alignments import AlignedPair
+from glassbox.looking import record
+from glassbox.translation import Translator
+
+
+def word_numbers(pieces: Sequence[str]) -> Int[Tensor, " length"]:
+    """Number the words that tokens belong to.
+
+    Parameters
+    ----------
+    pieces : sequence of str
+        The tokens; a ``Ġ`` or a punctuation mark begins a word, and ``<…>`` belongs to none.
+
+    Returns
+    -------
+    Tensor
+        ``(length,)``: the word of each token, counted from 0, and -1 for special tokens.
+    """
+    numbers, word = [], -1
+    for piece in pieces:
+        special = piece.startswith("<") and piece.endswith(">")
+        word += not special and (piece.startswith("Ġ") or piece in ".,?!")
+        numbers.append(-1 if special else word)
+    return torch.tensor(numbers)
+
+
+def word_weights(
+    weights: Float[Tensor, "*stack q_len k_len"],
+    query_words: Int[Tensor, " q_len"],
+    key_words: Int[Tensor, " k_len"],
+) -> Float[Tensor, "*stack target_words source_words"]:
+    """Gather the weights of tokens to weights of words.
+
+    Parameters
+    ----------
+    weights : Tensor
+        ``(…, q_len, k_len)``.
+    query_words, key_words : Tensor
+        The word of each token, as from :func:`word_numbers`; special tokens are left out.
+
+    Returns
+    -------
+    Tensor
+        ``(…, target_words, source_words)``: averaged over the tokens of the word that asks, added
+        up over the tokens of the word that is looked at.
+
+    Notes
+    -----
+    Chapter 8.
+    """
+    rows = (query_words == torch.arange(int(query_words.max()) + 1)[:, None]).to(weights)
+    columns = (key_words[:, None] == torch.arange(int(key_words.max()) + 1)).to(weights)
+    return (rows / rows.sum(dim=-1, keepdim=True)) @ weights @ columns
+
+
+@torch.no_grad()
+def word_attention(
+    translator: Translator, pair: AlignedPair, when: str, to: str = "en"
+) -> Float[Tensor, "layers heads target_words source_words"]:
+    """Return the cross-attention between the words of a pair, with the right target given.
+
+    Parameters
+    ----------
+    translator : Translator
+        The model to look into.
+    pair : AlignedPair
+        The sentences.
+    when : {"writing", "reading"}
+        Which positions belong to a word of the target: those at which its tokens are predicted, or
+        those at which they are read, each one further on.
+    to : str, optional
+        The language of the target.
+
+    Returns
+    -------
+    Tensor
+        ``(layers, heads, target_words, source_words)``.
+
+    Raises
+    ------
+    ValueError
+        If ``when`` is neither.
+
+    Notes
+    -----
+    Chapter 8.
+    """
+    if when not in ("writing", "reading"):
+        raise ValueError(f"when={when!r}; expected 'writing' or 'reading'")
+    tokenizer = translator.tokenizer
+    source, target = tokenizer.encode_source(pair.source, to), tokenizer.encode_target(pair.target)
+    with record(translator.model) as tape:
+        translator.model(torch.tensor([source]), torch.tensor([target[:-1]]))
+    weights = torch.stack([run.weights[0] for name, run in tape.items() if "cross" in name])
+    asking = target[1:] if when == "writing" else target[:-1]
+    words = (word_numbers(tokenizer.tokens(ids)) for ids in (asking, source))
+    return word_weights(weights, *words)
+
+
+@dataclass(frozen=True)
+class AlignmentScores:
+    """How good guesses are: one word of the source for each word of the target.
+
+    Parameters
+    ----------
+    right, words : int
+        Right guesses, of how many.
+    moved_right, moved : int
+        The same for words that translate none at their own position.
+    links : int
+        Links made by hand.
+    """
+
+    right: int
+    words: int
+    moved_right: int
+    moved: int
+    links: int
+
+    @property
+    def error_rate(self) -> float:
+        """The alignment error rate (Och and Ney, 2003), equation ``eq-aer``."""
+        return 1 - 2 * self.right / (self.words + self.links)
+
+
+def score_alignment(
+    guesses: Sequence[Sequence[int]], pairs: Sequence[AlignedPair]
+) -> AlignmentScores:
+    """Compare guesses with the links made by hand.
+
+    Parameters
+    ----------
+    guesses : sequence of sequences of int
+        For each pair and each word of its target a word of the source.
+    pairs : sequence of AlignedPair
+        What is right.
+
+    Returns
+    -------
+    AlignmentScores
+        Counts over all pairs.
+
+    Raises
+    ------
+    ValueError
+        If there is not one guess for each word.
+
+    Notes
+    -----
+    Chapter 8.
+    """
+    lengths = [len(g) for g in guesses], [len(p.links) for p in pairs]
+    if lengths[0] != lengths[1]:
+        raise ValueError(f"{lengths[0]} guesses for {lengths[1]} words; expected one for each")
+    rows = [
+        (guess in links, place not in links, len(links))
+        for row, pair in zip(guesses, pairs, strict=True)
+        for place, (guess, links) in enumerate(zip(row, pair.links, strict=True))
+    ]
+    return AlignmentScores(
+        right=sum(right for right, _, _ in rows),
+        words=len(rows),
+        moved_right=sum(right and moved for right, moved, _ in rows),
+        moved=sum(moved for _, moved, _ in rows),
+        links=sum(number for _, _, number in rows),
+    )
