@@ -445,7 +445,8 @@ class EncoderLayer(Layer):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.1 and figure 1, left. Chapter 7.
+    Vaswani et al. (2017), section 3.1 and figure 1, left. Chapter 7, equation
+    ``eq-bert-layer``.
     """
 
     def __init__(self, config: StackConfig, index: int = 0) -> None:

@@ -162,9 +162,9 @@ STEPPER = {
         ["token 7", "int", "string"],
     ),
     "a token of too many parts": (
-        lambda: stepper([("A word.", [[("w", "new", 1, 2)]])]),
+        lambda: stepper([("A word.", [[("w", "new", 1, 0.5, 2)]])]),
         TypeError,
-        ["('w', 'new', 1, 2)", "text, kind and number"],
+        ["('w', 'new', 1, 0.5, 2)", "text, kind, number and share"],
     ),
     "an unknown kind": (
         lambda: stepper([("A word.", [[("w", "merged")]])]),
@@ -172,6 +172,8 @@ STEPPER = {
         ["kind='merged'", "'active', 'new', 'faint'"],
     ),
     "a token of an unknown kind": (lambda: Token("w", "old"), ValueError, ["kind='old'"]),
+    "a share above one": (lambda: Token("w", share=1.5), ValueError, ["share=1.5", "0 to 1"]),
+    "a share that is text": (lambda: Token("w", share="half"), TypeError, ["share", "'half'"]),
     "a start after the end": (
         lambda: stepper([FRAME], start=1),
         ValueError,

@@ -208,6 +208,13 @@ def test_steps_are_all_there_in_order() -> None:
     ]
 
 
+def test_a_share_is_drawn_to_a_tenth_of_a_per_cent_also_where_it_is_zero() -> None:
+    row = [("none", "", None, 0), ("half", "", None, 0.50049), ("not said",)]
+    tags = Tags(stepper([("Shares.", [row])]).html())
+    drawn = [attrs.get("style") for tag, attrs in tags.found if tag == "code"]
+    assert drawn == ["--share:0.0%", "--share:50.0%", None]
+
+
 @pytest.mark.parametrize("name", ["softmax_temperature", "attention_playground"])
 def test_another_processor_s_rounding_is_within_what_is_compared(name: str) -> None:
     def shown(slip: float) -> str:

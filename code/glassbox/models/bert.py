@@ -110,7 +110,7 @@ class BertEmbeddings(nn.Module):
     Notes
     -----
     Devlin et al. (2019), figure 2. The sum is normalised and dropped out of, not scaled by
-    the root of ``d_model``.
+    the root of ``d_model``. Chapter 7, equation ``eq-bert-embedding``.
     """
 
     def __init__(self, config: BertConfig) -> None:

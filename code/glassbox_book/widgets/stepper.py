@@ -30,18 +30,21 @@ class Token:
         ``"query"``, ``"key"`` or ``"value"``; not at all if left out.
     number : float, int or str, optional
         Written below it: a whole number and a text as they are, any other with two decimals.
+    share : float, optional
+        How much of it is coloured, from 0 to 1.
 
     Raises
     ------
     TypeError
         If the text is no string.
     ValueError
-        If there is no such kind.
+        If there is no such kind, or the share is not between 0 and 1.
     """
 
     text: str
     kind: str = ""
     number: float | int | str | None = None
+    share: float | int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -50,6 +53,8 @@ class Token:
             )
         if self.kind not in KINDS:
             raise ValueError(f"kind={self.kind!r}; a token can be one of {list(KINDS)}")
+        if self.share is not None:
+            check_between("share", self.share, 0, 1)
 
 
 @dataclass(frozen=True)
@@ -176,8 +181,9 @@ def _token(given: Any) -> Token:
         return given
     if not isinstance(given, tuple):
         return Token(given)
-    if not 1 <= len(given) <= 3:
-        raise TypeError(f"the token {given!r} has {len(given)} parts; pass text, kind and number")
+    if not 1 <= len(given) <= 4:
+        parts = "text, kind, number and share"
+        raise TypeError(f"the token {given!r} has {len(given)} parts; pass {parts}")
     return Token(*given)
 
 
@@ -197,6 +203,8 @@ def _token_html(token: Token) -> str:
     tag = {"active": "mark", "new": "ins"}.get(token.kind, "code")
     number = "" if token.number is None else f" <small>{escape(_number(token.number))}</small>"
     kind = f" gb-{token.kind}" if token.kind else ""
+    if token.share is not None:
+        kind += f' gb-share" style="--share:{fixed(100 * token.share, 1)}%'
     return f'<{tag} class="gb-token{kind}"><bdi>{escape(visible(token.text))}</bdi>{number}</{tag}>'
 
 
