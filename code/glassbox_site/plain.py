@@ -64,6 +64,10 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
         if name == "figure":
             number = resolve("numref", options["name"])
             return f"![{options.get('alt', '')}]({figure(argument)})\n\n**{number}.** {body}"
+        if name == "image":
+            return f"![{options.get('alt', '')}]({figure(argument)})"
+        if name == "div":
+            return body
         if name == "epigraph":
             return _quoted(f"*{body}*")
         if name == "deeper":

@@ -59,6 +59,9 @@ PLAIN = {
         "### Exercise: Name\n\nDo.\n\n<details><summary>Hint</summary>\n\nSo.\n\n</details>"
     ),
     "### More\n\n```{deeper}\nWhy.\n```": "### More\n\n*Going deeper.* Why.",
+    ":::::{div} gb-summary\n```{image} ../images/x.svg\n:alt: A box.\n```\n\n- So.\n:::::": (
+        "![A box.](https://x/images/x.svg)\n\n- So."
+    ),
     "```{solution-start} ex-x\n:class: dropdown\n```": "**Solution: Name**",
 }
 

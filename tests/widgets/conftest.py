@@ -14,6 +14,7 @@ from glassbox_book.widgets import (
     attention_playground,
     next_token,
     positional_encoding,
+    rotary_arrows,
     softmax_temperature,
     stepper,
 )
@@ -60,6 +61,7 @@ WIDGETS: dict[str, Callable[[list[str]], Widget]] = {
     "softmax_temperature": lambda words: softmax_temperature([*SCORES[:3]], words),
     "attention_playground": playground,
     "positional_encoding": lambda words: positional_encoding(16, 32, position=3, shift=2),
+    "rotary_arrows": lambda words: rotary_arrows([1, 0.2, 0.5, -1], [0.8, 0, -0.3, 0.9], 32),
     "stepper": merges,
     "next_token": sentence,
 }
