@@ -26,6 +26,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from glassbox.masks import padding_mask
+from glassbox.positional import RotaryPositions, RotaryScaling
 from glassbox.results import SEEDS
 from glassbox.training import Schedule, TrainingConfig, TranslationTask, train
 from glassbox.training.batches import LengthBatches
@@ -97,13 +98,21 @@ def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
         models = {name: page["train"](make, seed) for name, make in page["makers"].items()}
         models["two layers"] = page["train"](page["makers"]["none"], seed, n_layers=2)
         found: dict[str, float] = {}
+        accuracy, lengths = page["accuracy"], page["LENGTHS"]
         for name, model in models.items():
-            for length in page["LENGTHS"]:
-                found[f"{name}, {length}"] = page["accuracy"](model, length)
-        page.names["models"] = {"rotary": models["rotary"]}
-        with contextlib.suppress(AssertionError):
-            page.run("pe-118")
-        found["slowed, 128"] = page["accuracy"](models["rotary"], 128)
+            for length in lengths:
+                found[f"{name}, {length}"] = accuracy(model, length)
+            found[f"{name}, near, {lengths[-1]}"] = accuracy(model, lengths[-1], window=lengths[0])
+        rotary = models["rotary"]
+        for name, factor in (("halved", 2.0), ("slowed", 4.0)):
+            scaling = RotaryScaling(factor)
+            rotary.positions = RotaryPositions(rotary.positions.d_k, scaling=scaling)
+            for length in lengths:
+                found[f"{name}, {length}"] = accuracy(rotary, length)
+        for name, make in page["makers"].items():
+            model = page["train"](make, seed, wanted="first")
+            for length in (lengths[0], lengths[-1]):
+                found[f"first, {name}, {length}"] = accuracy(model, length, wanted="first")
         yield found
 
 

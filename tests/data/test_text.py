@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox.data import plain_spaces, tiny_shakespeare
+from glassbox.data import plain_spaces, play, tiny_shakespeare
 
 WRITTEN = {
     "a no-break space": ("«\u00a0Va\u00a0!\u00a0»", "« Va ! »"),
@@ -57,6 +57,7 @@ def test_the_plays_are_split_at_nine_tenths_of_their_characters(data):
     assert train + valid == text
     assert train.startswith("First Citizen:\nBefore we proceed")
     assert valid.endswith("Whiles thou art waking.\n")
+    assert valid.startswith(play())
 
 
 @pytest.mark.usefixtures("as_a_reader")

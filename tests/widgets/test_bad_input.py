@@ -10,6 +10,7 @@ from glassbox_book.widgets import (
     Token,
     attention_playground,
     positional_encoding,
+    rotary_arrows,
     softmax_temperature,
     stepper,
     vocabulary_slider,
@@ -139,6 +140,30 @@ POSITIONS = {
         ["shift=33", "0 to 32"],
     ),
 }
+ARROWS = {
+    "one pair": (lambda: rotary_arrows([1, 0], [1, 0]), ValueError, ["(2,)", "4 to 12"]),
+    "half a pair": (lambda: rotary_arrows([1] * 5, [1] * 5), ValueError, ["(5,)", "pairs"]),
+    "a key of another width": (
+        lambda: rotary_arrows([1] * 6, [1] * 4),
+        ValueError,
+        ["query has shape (6,), key (4,)"],
+    ),
+    "an infinite query": (
+        lambda: rotary_arrows([float("inf")] * 4, [1] * 4),
+        ValueError,
+        ["query[0] is inf"],
+    ),
+    "a distance beyond half": (
+        lambda: rotary_arrows([1] * 4, [1] * 4, distance=33),
+        ValueError,
+        ["distance=33", "0 to 32"],
+    ),
+    "a base that slows nothing": (
+        lambda: rotary_arrows([1] * 4, [1] * 4, base=1.0),
+        ValueError,
+        ["base=1.0"],
+    ),
+}
 STEPPER = {
     "no frames": (lambda: stepper([]), ValueError, ["frames is empty"]),
     "a caption alone": (
@@ -194,7 +219,7 @@ VOCABULARY = {
         ["start=51", "0 to 50"],
     ),
 }
-CASES = SOFTMAX | PLAYGROUND | POSITIONS | STEPPER | VOCABULARY
+CASES = SOFTMAX | PLAYGROUND | POSITIONS | ARROWS | STEPPER | VOCABULARY
 
 
 @pytest.mark.parametrize(("attempt", "error", "says"), CASES.values(), ids=CASES)
@@ -206,7 +231,7 @@ def test_refused_with_what_was_given(attempt, error, says):
 
 
 def test_no_two_cases_have_one_name():
-    parts = (SOFTMAX, PLAYGROUND, POSITIONS, STEPPER, VOCABULARY)
+    parts = (SOFTMAX, PLAYGROUND, POSITIONS, ARROWS, STEPPER, VOCABULARY)
     assert len(CASES) == sum(map(len, parts))
 
 
@@ -217,4 +242,5 @@ def test_the_smallest_and_the_largest_that_fit_are_not_refused():
     assert play(["a", "b", "c"], value=[[9, -9]] * 3, asking=2).html()
     assert positional_encoding(4, 8, position=7, shift=4).html()
     assert positional_encoding(128, 512, position=511, shift=256).html()
+    assert rotary_arrows([0] * 12, [9] * 12, 8, position=7, distance=4).html()
     assert stepper([("", [])]).html()

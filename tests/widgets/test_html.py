@@ -10,11 +10,12 @@ import torch
 from glassbox import scaled_dot_product_attention
 from glassbox.attention import simple_self_attention
 from glassbox.data import everyday
-from glassbox.positional import sinusoidal_encoding
+from glassbox.positional import RotaryPositions, rotate, sinusoidal_encoding
 from glassbox.tokenization import BPE
 from glassbox_book.widgets import (
     assets,
     positional_encoding,
+    rotary_arrows,
     softmax_temperature,
     stepper,
     vocabulary_slider,
@@ -91,7 +92,8 @@ def test_hostile_words_stay_text(make: Any) -> None:
         assert [tag for tag, _ in tags.found] == [tag for tag, _ in kept.found]
         attributes = {name for _, attrs in tags.found for name in attrs}
         assert not [name for name in attributes if name.startswith("on")]
-        if make not in (WIDGETS["positional_encoding"], WIDGETS["vocabulary_slider"]):
+        without = ("positional_encoding", "rotary_arrows", "vocabulary_slider")
+        if make not in [WIDGETS[name] for name in without]:
             for word in words[start : start + 3]:
                 assert HOSTILE[word] in tags.text
 
@@ -139,8 +141,8 @@ def test_every_kind_has_a_script_that_defines_it() -> None:
 
 
 def test_script_and_style_of_all_widgets_are_light() -> None:
-    assert len(assets.script(*assets.kinds())) < 30_000
-    assert len(assets.page_file("widgets.css")) < 20_000
+    assert len(assets.script(*assets.kinds())) < 32_000
+    assert len(assets.page_file("widgets.css")) < 21_000
 
 
 def test_numbers_are_rounded_half_away_from_zero_and_zero_has_no_sign() -> None:
@@ -194,6 +196,21 @@ def test_components_are_those_of_the_encoding() -> None:
     rows = torch.stack([here.view(-1, 2), there.view(-1, 2)], dim=1).flatten().tolist()
     assert cells(html, "component") == [fixed(number) for number in rows]
     assert f"dot product {fixed((here @ there).item())} of at most 8" in html
+
+
+def test_turned_arrows_have_the_score_of_the_package() -> None:
+    q, k = [1.0, 0.2, 0.5, -1.0], [0.8, 0.0, -0.3, 0.9]
+    rotary = RotaryPositions(4, base=100.0, interleaved=True)
+    for position, distance in ((0, 0), (7, 3), (31, 16)):
+        places = [torch.tensor([place]) for place in (position + distance, position)]
+        one, two = (
+            rotate(torch.tensor([x]), rotary.rotation(at))[0]
+            for x, at in zip((q, k), places, strict=True)
+        )
+        widget = rotary_arrows(q, k, 32, base=100.0, position=position, distance=distance)
+        assert f"score {fixed((one @ two).item())}, " in repr(widget)
+        shares = re.findall(r'data-part="share">([^<]*)<', widget.html())
+        assert shares == [fixed(share) for share in (one * two).view(2, 2).sum(dim=1).tolist()]
 
 
 def test_steps_are_all_there_in_order() -> None:

@@ -16,6 +16,7 @@ from glassbox.tokenization import BPE
 from glassbox_book.widgets import (
     assets,
     positional_encoding,
+    rotary_arrows,
     softmax_temperature,
     stepper,
     vocabulary_slider,
@@ -314,6 +315,28 @@ def test_the_dot_product_of_a_shift_is_the_same_everywhere(show: Show) -> None:
         slide(page, "position", position)
         said.add(re.sub(r"Positions \d+ and \d+|(?<=apart\.).*", "", texts(page, "said")[0]))
     assert len(said) == 1
+
+
+def test_arrows_turn_as_python_draws_them(show: Show) -> None:
+    q, k = [1.0, 0.2, 0.5, -1.0, 0.3, 0.3], [0.8, 0.0, -0.3, 0.9, 1.0, -0.5]
+    page = show(rotary_arrows(q, k, 32, base=50.0)).page
+    for position, distance in ((0, 0), (31, 16), (9, 4)):
+        slide(page, "position", position)
+        slide(page, "distance", distance)
+        drawn = page.locator(".gb-turns").inner_html(), texts(page, "said")
+        other = show(rotary_arrows(q, k, 32, base=50.0, position=position, distance=distance))
+        assert drawn == (other.page.locator(".gb-turns").inner_html(), texts(other.page, "said"))
+        page = other.page
+
+
+def test_moving_query_and_key_together_turns_the_arrows_and_keeps_the_score(show: Show) -> None:
+    page = show(rotary_arrows([1, 0.2, 0.5, -1], [0.8, 0, -0.3, 0.9], distance=4)).page
+    scores, arrows = set(), set()
+    for position in (0, 17, 63):
+        slide(page, "position", position)
+        scores.add(texts(page, "said")[0].split(": ")[1])
+        arrows.add(part(page, "arrow").first.get_attribute("d"))
+    assert (len(scores), len(arrows)) == (1, 3)
 
 
 def current(page: Page) -> str:

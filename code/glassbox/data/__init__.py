@@ -5,6 +5,7 @@ from glassbox.data.company import company
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
+from glassbox.data.play import play
 from glassbox.data.senses import senses
 from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
 from glassbox.data.store import FILES, DataFile, find
@@ -26,6 +27,7 @@ __all__ = [
     "multi30k",
     "phrases",
     "plain_spaces",
+    "play",
     "references",
     "senses",
     "split_text",

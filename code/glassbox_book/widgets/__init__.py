@@ -12,6 +12,7 @@ A new kind is a function here that returns a :class:`Widget` and a script of the
 from glassbox_book.widgets.attention_playground import attention_playground
 from glassbox_book.widgets.next_token import next_token
 from glassbox_book.widgets.positional_encoding import positional_encoding
+from glassbox_book.widgets.rotary_arrows import rotary_arrows
 from glassbox_book.widgets.softmax_temperature import softmax_temperature
 from glassbox_book.widgets.stepper import Frame, Row, Token, stepper
 from glassbox_book.widgets.vocabulary_slider import vocabulary_slider
@@ -25,6 +26,7 @@ __all__ = [
     "attention_playground",
     "next_token",
     "positional_encoding",
+    "rotary_arrows",
     "softmax_temperature",
     "stepper",
     "vocabulary_slider",

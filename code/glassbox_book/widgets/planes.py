@@ -20,6 +20,14 @@ _BARB = 9  # length of an arrow's head
 _TURN = 0.7  # the angle by which a name stands beside the tip of its arrow, and not on its line
 
 
+def head(x: float, y: float) -> str:
+    """Return what draws an arrow from the origin, in an SVG."""
+    length = math.hypot(x, y) or 1.0
+    back, aside = _BARB / length, _BARB / length / 2
+    barbs = [(x - back * x - side * aside * y, y - back * y + side * aside * x) for side in (1, -1)]
+    return path([(0, 0), (x, y)]) + path([barbs[0], (x, y), barbs[1]])
+
+
 class Plane:
     """Part of the plane with the origin in its middle.
 
@@ -68,15 +76,10 @@ class Plane:
     def arrow(self, vector: np.ndarray, kind: str) -> None:
         """Draw an arrow from the origin; a dot where it is too short for one."""
         x, y = self.place(vector)
-        length = math.hypot(x, y)
-        if length < 4:
+        if math.hypot(x, y) < 4:
             self.add("circle", class_=f"{kind} gb-dot", r=4)
             return
-        back, aside = _BARB / length, _BARB / length / 2
-        barbs = [
-            (x - back * x - side * aside * y, y - back * y + side * aside * x) for side in (1, -1)
-        ]
-        self.add("path", class_=kind, d=path([(0, 0), (x, y)]) + path([barbs[0], (x, y), barbs[1]]))
+        self.add("path", class_=kind, d=head(x, y))
 
     def names(self, vectors: np.ndarray, names: Sequence[str], kind: str, turn: float) -> None:
         """Write names beside the tips of arrows; those of one place join."""
