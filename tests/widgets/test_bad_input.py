@@ -232,7 +232,7 @@ def test_refused_with_what_was_given(attempt, error, says):
 
 def test_no_two_cases_have_one_name():
     parts = (SOFTMAX, PLAYGROUND, POSITIONS, ARROWS, STEPPER, VOCABULARY)
-    assert len(CASES) == sum(map(len, parts))
+    assert len(CASES) == sum(len(part) for part in parts)
 
 
 def test_the_smallest_and_the_largest_that_fit_are_not_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,7 +55,9 @@ def lattice(word: str, pieces: Pieces) -> Figure:
     for start, end, score in edges:
         size = end - start
         chosen = (start, end) in best
-        look = {"color": TEAL, "lw": 3.2} if chosen else {"color": SLATE, "lw": 1.1, "alpha": 0.7}
+        look: dict[str, Any] = {"color": SLATE, "lw": 1.1, "alpha": 0.7}
+        if chosen:
+            look = {"color": TEAL, "lw": 3.2}
         middle = (start + end) / 2
         if size > 1:
             ax.plot(middle - size / 2 * np.cos(turn), 0.62 * size * np.sin(turn), **look)
