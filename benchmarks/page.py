@@ -24,9 +24,9 @@ OPENING = """\
 (results)=
 # Results
 
-What the code of this book has been measured at, beside what it set out to reach and what others
+What this book's code achieves, beside what it set out to reach and what others
 have published for the same work.
-Every number on this page is taken by `python -m benchmarks.page` from `benchmarks/results` and
+Every number on this page comes, through `python -m benchmarks.page`, from the files in `benchmarks/results` and
 `glassbox/results`, and a test compares the two.
 A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
 """
@@ -50,7 +50,8 @@ Trained by `glassbox.training` on the machine and with the command that each {re
 names.
 Where there are several seeds, the figure is their mean with the standard deviation."""
 SPEED = """\
-`make bench` times this book's code and the reference in turn, in one process, again and again.
+`make bench` times two programs in turn, again and again: this book's code and a reference, or in the
+last rows two versions of the book's own.
 The ratio is that of the medians, ours to theirs, with the quartiles of the ratio within rounds;
 below 1, ours is faster."""
 GROWTH = """\
@@ -144,8 +145,8 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     for one in (one for one in results if "share" in one):
         yield (
             f"In {one['what'].partition(',')[0]} of {one['what'].split(', ')[1]} a token takes "
-            f"{one['token_ms']:.1f} ms; reading all parameters once from memory, below which no "
-            f"program comes, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
+            f"{one['token_ms']:.1f} ms, measured by itself; reading all its parameters once from memory, which no "
+            f"program can beat, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
         )
 
 
@@ -156,8 +157,8 @@ def painted(mark: float, measured: Mapping[str, Any]) -> str:
         times = one["paint_ms"]
         slowest = max(times, key=times.__getitem__)
         return (
-            f"In a browser on this machine the largest part of a chapter's page is painted after "
-            f"at most {times[slowest]:,g} ms, that of {{doc}}`/chapters/{slowest}`; "
+            f"In a browser on this machine, in the best of three loads, the largest part of a "
+            f"chapter's page is painted after at most {times[slowest]:,g} ms, that of {{doc}}`/chapters/{slowest}`; "
             f"{aim}: {'met' if times[slowest] <= mark else '**missed**'}."
         )
     return f"The largest paint of a chapter's page has not been measured; {aim}."
