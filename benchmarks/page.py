@@ -26,8 +26,8 @@ OPENING = """\
 
 What this book's code achieves, beside what it set out to reach and what others
 have published for the same work.
-Every number on this page comes, through `python -m benchmarks.page`, from the files in `benchmarks/results` and
-`glassbox/results`, and a test compares the two.
+Every number on this page comes, through `python -m benchmarks.page`, from the files in
+`benchmarks/results` and `glassbox/results`, and a test compares the two.
 A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
 """
 
@@ -50,8 +50,8 @@ Trained by `glassbox.training` on the machine and with the command that each {re
 names.
 Where there are several seeds, the figure is their mean with the standard deviation."""
 SPEED = """\
-`make bench` times two programs in turn, again and again: this book's code and a reference, or in the
-last rows two versions of the book's own.
+`make bench` times two programs in turn, again and again: this book's code and a reference, or in
+the last rows two versions of the book's own.
 The ratio is that of the medians, ours to theirs, with the quartiles of the ratio within rounds;
 below 1, ours is faster."""
 GROWTH = """\
@@ -158,7 +158,8 @@ def painted(mark: float, measured: Mapping[str, Any]) -> str:
         slowest = max(times, key=times.__getitem__)
         return (
             f"In a browser on this machine, in the best of three loads, the largest part of a "
-            f"chapter's page is painted after at most {times[slowest]:,g} ms, that of {{doc}}`/chapters/{slowest}`; "
+            f"chapter's page is painted after at most {times[slowest]:,g} ms, that of "
+            f"{{doc}}`/chapters/{slowest}`; "
             f"{aim}: {'met' if times[slowest] <= mark else '**missed**'}."
         )
     return f"The largest paint of a chapter's page has not been measured; {aim}."
