@@ -145,8 +145,8 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     for one in (one for one in results if "share" in one):
         yield (
             f"In {one['what'].partition(',')[0]} of {one['what'].split(', ')[1]} a token takes "
-            f"{one['token_ms']:.1f} ms, measured by itself; reading all its parameters once from memory, which no "
-            f"program can beat, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
+            f"{one['token_ms']:.1f} ms, measured by itself; reading all its parameters once "
+            f"from memory, which no program can beat, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
         )
 
 
