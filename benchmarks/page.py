@@ -146,7 +146,8 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
         yield (
             f"In {one['what'].partition(',')[0]} of {one['what'].split(', ')[1]} a token takes "
             f"{one['token_ms']:.1f} ms, measured by itself; reading all its parameters once "
-            f"from memory, which no program can beat, takes {one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
+            f"from memory, which no program can beat, takes "
+            f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
         )
 
 
