@@ -205,7 +205,9 @@ def test_refused_with_what_was_given(attempt, error, says):
 
 
 def test_no_two_cases_have_one_name():
-    assert len(CASES) == sum(map(len, (SOFTMAX, PLAYGROUND, POSITIONS, ARROWS, STEPPER)))
+    assert len(CASES) == (
+        len(SOFTMAX) + len(PLAYGROUND) + len(POSITIONS) + len(ARROWS) + len(STEPPER)
+    )
 
 
 def test_the_smallest_and_the_largest_that_fit_are_not_refused():
