@@ -135,8 +135,8 @@ def test_a_line_goes_through_the_settings_of_each_method() -> None:
 
 
 def test_a_setting_with_an_interval_has_a_line_from_one_end_to_the_other() -> None:
-    series = {"top-p": [(0.2, 41.0, "", 39.5, 42.5), (0.4, 38.0, "")]}
-    fig: Any = trade_off(series, x_label="x", y_label="y")
+    points: list[Any] = [(0.2, 41.0, "", 39.5, 42.5), (0.4, 38.0, "")]
+    fig: Any = trade_off({"top-p": points}, x_label="x", y_label="y")
     (bar,) = fig.axes[0].collections
     assert bar.get_segments()[0].tolist() == [[0.2, 39.5], [0.2, 42.5]]
 

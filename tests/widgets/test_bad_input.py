@@ -198,7 +198,11 @@ STEPPER = {
     ),
     "a token of an unknown kind": (lambda: Token("w", "old"), ValueError, ["kind='old'"]),
     "a share above one": (lambda: Token("w", share=1.5), ValueError, ["share=1.5", "0 to 1"]),
-    "a share that is text": (lambda: Token("w", share="half"), TypeError, ["share", "'half'"]),
+    "a share that is text": (
+        lambda: Token("w", share=cast(Any, "half")),
+        TypeError,
+        ["share", "'half'"],
+    ),
     "a start after the end": (
         lambda: stepper([FRAME], start=1),
         ValueError,

@@ -225,7 +225,8 @@ def trade_off(
         ax.plot(x, y, label=name, **look)
         for at_x, _, _, *ends in points:
             if ends:
-                ax.vlines(at_x, *ends, colors=look["color"], linewidth=0.9)
+                low, high = ends
+                ax.vlines(at_x, low, high, colors=look["color"], linewidth=0.9)
     for at_x, at_y, *_ in single:
         ax.plot([at_x], [at_y], marker="*", markersize=11, color=TEXT, linestyle="")
     ax.margins(0.1)
