@@ -405,10 +405,11 @@ def test_several_widgets_on_a_page_do_not_disturb_one_another(show: Show) -> Non
         "[...e.querySelectorAll('input')].map((i) => i.value + i.checked))"
     )
     before = page.evaluate(states)
-    for number, name in enumerate(("temperature", "query", "position", "frame", "heat")):
-        part(page, name).first.fill("2")
+    numbers = "input[type=range], input[type=number]"
+    for number in range(len(WIDGETS)):
+        page.locator(".gb-widget").nth(number).locator(numbers).first.fill("2")
         after = page.evaluate(states)
-        changed = [i for i in range(10) if before[i] != after[i]]
+        changed = [i for i in range(2 * len(WIDGETS)) if before[i] != after[i]]
         assert changed == [number]
         before = after
     page.locator("input[type=radio]").nth(1).check()
@@ -497,7 +498,8 @@ def test_colours_follow_the_light_or_dark_of_jupyterlab(show: Show) -> None:
 def test_jupyterlab_s_server_gives_committed_outputs_their_script_once(show: Show) -> None:
     shown = show(*every_widget(), head=LAB)
     page = shown.page
-    page.wait_for_function("document.querySelectorAll('[data-awake]').length === 5")
+    awake = "n => document.querySelectorAll('[data-awake]').length === n"
+    page.wait_for_function(awake, arg=len(WIDGETS))
     scripts = page.locator(f"script[src$='{assets.SCRIPT_NAME}']")
     assert scripts.count() == 1
     slide(page, "temperature", 165)
