@@ -18,7 +18,7 @@ from glassbox_site.notebooks import FOLDER as NOTEBOOKS
 from glassbox_site.notebooks import colab_address
 
 FOLDER = "glassbox/exercises"
-STUB = re.compile(r'^def (\w+)\(.*\):\n    \.\.\.\n+check\("([\w.]+)", \w+\)$', re.DOTALL)
+STUB = re.compile(r'^def (\w+)\(.*\):\s+\.\.\.\n+check\("([\w.]+)", \w+\)$', re.DOTALL)
 
 
 class Cards(SphinxPostTransform):

@@ -14,7 +14,7 @@ from tests.site.conftest import SITE, chapters
 INDEX = SITE / "_static" / "search-index.js"
 ASKED = {
     "cross-attention": ["4.7 Cross-attention is the same function"],
-    "KV cache": ["10.8 What a token costs"],
+    "KV cache": ["10.7 What a token costs"],
     "causal mask": ["4.6 Masks"],
     "sqrt d_k": ["4.5 Why divide by the root of the width"],
     "why divide": ["4.5 Why divide by the root of the width"],
@@ -87,7 +87,7 @@ def test_search_in_the_dialog_answers_while_one_types_and_loads_nothing_before(r
 
 
 def test_index_has_every_section_of_every_chapter_and_stays_small(index, soup):
-    assert INDEX.stat().st_size < 600_000
+    assert INDEX.stat().st_size < 650_000
     for chapter in chapters():
         titles = soup(chapter).select("article section > h2")
         assert {heading.parent["id"] for heading in titles} <= {part[0] for part in index[chapter]}
