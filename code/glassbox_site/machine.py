@@ -9,6 +9,16 @@ from sphinx.util.docutils import SphinxDirective
 from glassbox_site.on_demand import asked_for
 
 FOLDER = "machine"
+#: The pieces of the machine that chapters show, and what a reader can do with each.
+PIECES = {
+    "tokens": "Your sentence. Type one, and see the tokens the translator makes of it.",
+    "head": "One head's numbers. Choose a head and a cell: its query, its key, the score and the "
+    "weight.",
+    "heads-off": "A translation with heads switched off.",
+    "memory": "The decoder's two attentions. To its own past, and to the encoder's memory.",
+    "next-token": "The next token. Choose another one, and the translation goes on from there.",
+    "poet": "A model that writes Shakespeare. Begin a line, and set the temperature.",
+}
 
 
 class Machine(SphinxDirective):
@@ -31,7 +41,13 @@ class Machine(SphinxDirective):
             drawn = poet.html() if self.arguments == ["poet"] else scene.html(*self.arguments)
         except ValueError as wrong:
             raise self.error(str(wrong)) from None
-        return [nodes.raw("", drawn, format="html")]
+        page = [nodes.raw("", drawn, format="html")]
+        if not self.arguments:
+            return page
+        name = f"{FOLDER}-{self.arguments[0]}"  # for the list of all that can be played with
+        target = nodes.target("", "", ids=[name], names=[name])
+        self.state.document.note_explicit_target(target)
+        return [target, *page]
 
 
 def write_files(app: Sphinx) -> None:

@@ -1,7 +1,7 @@
 """Figures of the chapters on other pages: those of the tour, and a list of all that can be played.
 
-Both are taken from the outputs in the notebooks when the site is built. What a cell displays as
-HTML under the label of a figure, a widget or a view, can be played with.
+Both are taken from the notebooks when the site is built. What a cell displays as HTML under the
+label of a figure, a widget or a view, can be played with, and so can a piece of the machine.
 """
 
 import json
@@ -18,11 +18,13 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
+from glassbox_site.machine import PIECES
 from glassbox_site.numbers import chapter_number
 from glassbox_site.thumbnails import thumbnail
 from glassbox_site.times import chapters, count
 
 DRAWING = re.compile(r"\{figure\} \.\./(?P<path>\S+\.svg)\n(?P<options>(?::.*\n)*)")
+MACHINE = re.compile(r"^```\{machine\} ([\w-]+)$", re.MULTILINE)
 OPTION = re.compile(r"^:(\w+): (.+)$", re.MULTILINE)
 
 
@@ -74,6 +76,8 @@ def labelled(notebook: Path) -> Iterator[Piece]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             yield from drawings(source, notebook.parent.parent)
+            for name in MACHINE.findall(source):
+                yield Piece(f"machine-{name}", "", PIECES[name], plays=True)
             continue
         look = cell["metadata"].get("mystnb", {})
         figure, image = look.get("figure", {}), look.get("image", {})
