@@ -70,6 +70,15 @@ def test_one_sentence_is_worked_out_without_scripts(read):
         assert not control.is_visible()
 
 
+@pytest.mark.parametrize("page", [PAGE, "chapters/10_generation.html"])
+def test_a_page_opened_as_a_file_says_where_the_machine_runs(visit, read, page):
+    hints = visit((SITE / page).as_uri()).page.get_by_text("opened this page as a file").all()
+    assert hints
+    assert all(hint.is_visible() for hint in hints)
+    for hint in read(page).page.get_by_text("opened this page as a file").all():
+        assert not hint.is_visible()
+
+
 def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_loaded(read):
     seen = read(PAGE)
     sent: list[str] = []
