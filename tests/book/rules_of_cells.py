@@ -10,7 +10,7 @@ import nbformat
 
 from glassbox_site import levels
 from tests.book.chapter import Chapter, texts
-from tools.notebooks import normalise
+from tools.notebooks import CHAPTERS, normalise
 
 LONGEST, MEDIAN = 20, 6
 MEGABYTE = 1_000_000
@@ -148,6 +148,15 @@ def figures_are_described(chapter: Chapter) -> Iterator[str]:
                 yield f"cell {cell.id}: {tag[:40]} has no {wanted}"
 
 
+def names_files_that_are_there(chapter: Chapter) -> Iterator[str]:
+    """A file of the package that text or a caption names is where they say."""
+    for cell in chapter.notebook.cells:
+        caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", "")
+        for name in re.findall(r"\bglassbox\w*/[\w/]+\.\w+", cell.source + str(caption)):
+            if not (CHAPTERS.parent / "code" / name).is_file():
+                yield f"cell {cell.id} names {name}, which is not there"
+
+
 def no_traces_of_a_machine(chapter: Chapter) -> Iterator[str]:
     """No path of somebody's disk and no address in memory, in sources or outputs."""
     for cell in chapter.notebook.cells:
@@ -191,6 +200,7 @@ RULES = (
     the_ideas_stay_open,
     one_output_each,
     figures_are_described,
+    names_files_that_are_there,
     no_traces_of_a_machine,
     outputs_stay_on_the_site,
     is_under_a_megabyte,

@@ -103,6 +103,7 @@ def stream(source: str, name: str = "stdout") -> NotebookNode:
 
 
 error = v4.new_output("error", ename="ValueError", evalue="no", traceback=["ValueError: no"])
+in_no_file = NotebookNode(mystnb={"figure": {"caption": "In `glassbox/nowhere.py`."}})
 described = {"figure": {"name": "fig-x", "caption": "What to see."}}
 
 BROKEN = [
@@ -134,6 +135,8 @@ BROKEN = [
         code("view()", html('<iframe title=""></iframe>'), mystnb=described),
     ),
     (cells.figures_are_described, code("view()", html("<img src='x.png'>"))),
+    (cells.names_files_that_are_there, markdown("It is in `glassbox/attention.py`.")),
+    (cells.names_files_that_are_there, on_first(metadata=in_no_file)),
     (cells.no_traces_of_a_machine, code("open('/home/me/x')")),
     (cells.no_traces_of_a_machine, code("f", stream("<function f at 0x7f3a5c1e2d30>"))),
     (cells.no_traces_of_a_machine, code("p", stream("/usr/lib/python3/site.py"))),
