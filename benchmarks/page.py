@@ -28,7 +28,7 @@ This page compares what the book's code achieves with the targets set for it and
 others have published for the same work.
 Every number on this page comes, through `python -m benchmarks.page`, from the files in
 `benchmarks/results` and `glassbox/results`, and a test compares the two.
-A target that was missed is listed as missed, and one that has not been measured yet as not measured.
+A missed target is listed as missed, and one that has not been measured yet as not measured.
 """
 
 
