@@ -24,11 +24,11 @@ OPENING = """\
 (results)=
 # Results
 
-What this book's code achieves, beside what it set out to reach and what others
-have published for the same work.
+This page compares what the book's code achieves with the targets set for it and with results that
+others have published for the same work.
 Every number on this page comes, through `python -m benchmarks.page`, from the files in
 `benchmarks/results` and `glassbox/results`, and a test compares the two.
-A mark that was missed is listed as missed, and one that nobody has measured yet as not measured.
+A missed target is listed as missed, and one that has not been measured yet as not measured.
 """
 
 
@@ -46,26 +46,26 @@ def compose() -> str:
 
 
 LEARNING = """\
-Trained by `glassbox.training` on the machine and with the command that each {ref}`card <cards>`
-names.
-Where there are several seeds, the figure is their mean with the standard deviation."""
+Each {ref}`card <cards>` names the command and the machine with which `glassbox.training` trained
+the model.
+For several seeds, the figure is their mean with the standard deviation."""
 SPEED = """\
-`make bench` times two programs in turn, again and again: this book's code and a reference, or in
-the last rows two versions of the book's own.
-The ratio is that of the medians, ours to theirs, with the quartiles of the ratio within rounds;
-below 1, ours is faster."""
+`make bench` repeatedly times two programs in turn: the book's code and a reference or, in the last
+rows, two versions of the book's code.
+The ratio is the median of our times divided by the median of theirs, with the quartiles of the
+ratio within rounds; below 1, ours is faster."""
 GROWTH = """\
-The exponent is that of the power law through the costs: 0 is flat, 1 linear, 2 quadratic."""
+The exponent is that of the power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\
-These marks have no figure here, because `make test` fails when one of them is missed."""
+These targets have no figure here, because `make test` fails when one of them is missed."""
 CARDS = """\
-What each training learned from, how, what it cost, and how good it is."""
+Each card says what a model was trained on, how, at what cost, and how good it is."""
 
 
 def learning(marks: Iterable[Mapping[str, Any]], runs: Path) -> Iterator[str]:
     """Yield the words and the table of what was learned."""
     yield LEARNING
-    rows = [["work", "published", "mark", "ours", "verdict"]]
+    rows = [["work", "published", "target", "ours", "verdict"]]
     for mark in marks:
         values = [look_up(file, mark["figure"][1:]) for file in scores(runs, mark)]
         aim = f"{SIGNS[mark['sign']]} {mark['mark']:g}" if "mark" in mark else ""
@@ -115,7 +115,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     about, results = dict(measured["machine"]), measured["results"]
     yield f"## Speed and memory on {about.pop('processor')}"
     yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
-    rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "mark", "verdict"]]
+    rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "target", "verdict"]]
     for one in (one for one in results if "ratio" in one):
         aim = next((aim for start, aim in marks.items() if one["what"].startswith(start)), None)
         low, high = one["quartiles"]
@@ -144,23 +144,23 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     yield table(rows, ":--|:--|:--|--:")
     for one in (one for one in results if "share" in one):
         yield (
-            f"In {one['what'].partition(',')[0]} of {one['what'].split(', ')[1]} a token takes "
-            f"{one['token_ms']:.1f} ms, measured by itself; reading all its parameters once "
-            f"from memory, which no program can beat, takes "
-            f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that."
+            f"In {one['what'].partition(',')[0]} with {one['what'].split(', ')[1]}, a token takes "
+            f"{one['token_ms']:.1f} ms, measured by itself; reading all the parameters once "
+            f"from memory, a limit that no program can beat, takes "
+            f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time."
         )
 
 
 def painted(mark: float, measured: Mapping[str, Any]) -> str:
     """Say when the largest part of a chapter's page is painted."""
-    aim = f"the mark is at most {mark:,g} ms"
+    aim = f"the target is at most {mark:,g} ms"
     for one in (one for one in measured["results"] if "paint_ms" in one):
         times = one["paint_ms"]
         slowest = max(times, key=times.__getitem__)
         return (
-            f"In a browser on this machine, in the best of three loads, the largest part of a "
-            f"chapter's page is painted after at most {times[slowest]:,g} ms, that of "
-            f"{{doc}}`/chapters/{slowest}`; "
+            f"In a browser on this machine, in the best of three loads, the largest part of every "
+            f"chapter's page is painted within {times[slowest]:,g} ms (the slowest is "
+            f"{{doc}}`/chapters/{slowest}`); "
             f"{aim}: {'met' if times[slowest] <= mark else '**missed**'}."
         )
     return f"The largest paint of a chapter's page has not been measured; {aim}."

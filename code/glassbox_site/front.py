@@ -30,7 +30,7 @@ AROUND, BETWEEN, BEFORE_A_WORD, WIDE_GAP = 44, 10, 16, 500
 ROW, TALL_GAP = 175, 620
 SCENE = """\
 <figure class="gb-scene" data-scene="translation" aria-label="A sentence above, its translation
-below, and ribbons from each token of the translation to those of the sentence it looks at">
+below, and ribbons from each token of the translation to the tokens that it looks at">
 {stages}
 <div class="gb-telling" aria-live="polite"></div>
 <div class="gb-play" hidden>
@@ -38,11 +38,11 @@ below, and ribbons from each token of the translation to those of the sentence i
 <button type="button" data-do="play">Play</button>
 <button type="button" data-do="next">Next</button>
 </div>
-<fieldset class="gb-choice" hidden><legend>Another sentence</legend>
+<fieldset class="gb-choice" hidden><legend>Other sentences</legend>
 {choice}
 </fieldset>
 <form class="gb-own" data-size="{size}" data-version="{version}" hidden>
-<label for="gb-own">Your own sentence, French or English</label>
+<label for="gb-own">Your own sentence, in French or English</label>
 <input id="gb-own" type="text" autocomplete="off" maxlength="400">
 <button type="submit">Load the translator ({megabytes:.0f} MB) and translate</button>
 <p role="status"></p>

@@ -19,13 +19,13 @@ from glassbox_site.folding import details, summary
 NAMES = {
     "imports": "imports",
     "data": "data",
-    "models": "models, loaded",
+    "models": "loading the models",
     "check": "check: these numbers hold",
     "drawing": "how this figure is drawn",
     "table": "how this table is made",
     "listing": "where this listing comes from",
-    "numbers": "how these numbers are found",
-    "helper": "tools for what follows",
+    "numbers": "how these numbers are computed",
+    "helper": "helpers for what follows",
 }
 #: Tags that say of a cell what it is; at most one for each.
 KINDS = {"idea", "quiz", *NAMES}

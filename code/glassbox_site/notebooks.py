@@ -35,14 +35,14 @@ PUBLISHED = """\
 The source of the book is at <{address}>.
 In a copy of it, `make lab` sets everything up and opens the chapters in JupyterLab, and `make test`
 runs all checks.
-Every chapter also opens in Colab, by the button at the top of its page.
+The button at the top of each chapter opens it in Colab.
 """
 UNPUBLISHED = """\
-These are the chapters to take along; each page also has its own at the top.
-They need the package of the book, which is in the folder that this copy of the site was built from.
+You can download the chapters here, or each one from the top of its page.
+They need the book's package, which is in the folder that this copy of the site was built from.
 """
 FETCH = """\
-# Fetches the book and its package, where they are not installed.
+# Fetch the book and its package if they are not installed.
 import importlib.util
 
 if importlib.util.find_spec("glassbox") is None:

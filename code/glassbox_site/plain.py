@@ -69,7 +69,7 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
         if name == "div":
             return body
         if name == "machine":
-            return "*On the site, a piece of the machine can be played with here.*"
+            return "*On the site, you can play with a piece of the machine here.*"
         if name == "epigraph":
             return _quoted(f"*{body}*")
         if name == "deeper":

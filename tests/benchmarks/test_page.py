@@ -66,10 +66,10 @@ def test_a_time_beyond_its_mark_is_missed() -> None:
 @pytest.mark.parametrize(
     ("times", "said"),
     [
-        ({"one": 900, "two": 1500}, "1,500 ms, that of {doc}`/chapters/two`; the mark"),
+        ({"one": 900, "two": 1500}, "1,500 ms (the slowest is {doc}`/chapters/two`); the target"),
         ({"one": 900, "two": 1500}, "at most 1,500 ms: met."),
         ({"one": 1501, "two": 700}, "**missed**."),
-        (None, "has not been measured; the mark is at most 1,500 ms."),
+        (None, "has not been measured; the target is at most 1,500 ms."),
     ],
 )
 def test_a_paint_is_met_missed_or_not_measured(times: dict[str, int] | None, said: str) -> None:

@@ -62,7 +62,7 @@ PLAIN = {
     ":::::{div} gb-summary\n```{image} ../images/x.svg\n:alt: A box.\n```\n\n- So.\n:::::": (
         "![A box.](https://x/images/x.svg)\n\n- So."
     ),
-    "```{machine} memory\n```": ("*On the site, a piece of the machine can be played with here.*"),
+    "```{machine} memory\n```": ("*On the site, you can play with a piece of the machine here.*"),
     "```{solution-start} ex-x\n:class: dropdown\n```": "**Solution: Name**",
 }
 

@@ -94,8 +94,8 @@ def test_what_was_written_is_kept_until_the_reader_starts_over(read):
     card.locator(".gb-not-yet").wait_for()
     assert card.locator("img").count() == 0  # hostile text is text
     page.reload()
-    assert card.locator(".gb-state").inner_text() == "Begun here, not solved yet."
-    card.get_by_role("button", name="Go on here").click()
+    assert card.locator(".gb-state").inner_text() == "Started here, not solved yet."
+    card.get_by_role("button", name="Continue here").click()
     assert card.get_by_role("textbox").input_value() == HOSTILE
     card.get_by_role("button", name="Start over").click()
     assert (
@@ -119,7 +119,7 @@ def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
     assert page.evaluate(key) is None
     for place, side in ((0, "right"), (1, "wrong")):
         questions.nth(place).locator(f".gb-{side} summary").first.click()
-    said = f"2 of {total} answered, 1 right at the first try."
+    said = f"2 of {total} answered, 1 right on the first try."
     assert said in page.locator(".gb-score").inner_text()
     assert page.evaluate(key) == f"2/{total}"
     told = {"page": "10_generation", "answered": 2, "total": total}

@@ -69,7 +69,7 @@ def test_search_says_when_nothing_or_not_all_was_found(read):
     assert ask(page, "qwortz") == []
     assert "Nothing" in page.inner_text(".gb-status")
     assert ask(page, "perplexity of tokenizer.model mayonnaise")
-    assert "No section has all" in page.inner_text(".gb-status")
+    assert "No section contains all" in page.inner_text(".gb-status")
 
 
 def test_search_in_the_dialog_answers_while_one_types_and_loads_nothing_before(read):

@@ -37,9 +37,9 @@ OPTIONS = """\
 <label><input type="checkbox" data-part="beams"> with five beams</label>"""
 SWAP = '<button type="button" data-part="swap">Translate it back</button>'
 ALL_ON = """\
-<p class="gb-m-note gb-m-alive">A click switches a head off, and on again.</p>
+<p class="gb-m-note gb-m-alive">Click a map to switch its head off, and again to switch it on.</p>
 <p class="gb-m-controls" data-part="controls" hidden>\
-<button type="button" data-part="all-on" hidden>All heads on</button></p>"""
+<button type="button" data-part="all-on" hidden>Switch all heads on</button></p>"""
 TEMPERATURE = """\
 <div class="gb-m-controls" data-part="controls" hidden><label>temperature \
 <input type="range" data-part="temperature" min="0.1" max="2" step="0.1" value="1"> \
@@ -414,7 +414,7 @@ def html(name: str = "", scene: Scene | None = None) -> str:
         raise ValueError(f"the machine has no piece {name!r}; it has {known}")
     scene, piece = first_scene() if scene is None else scene, PIECES[name]
     template, tokens = _template(name, piece), name == "tokens"
-    act = {"tokens": "cut it into tokens", "head": "read it"}.get(name, "translate")
+    act = {"tokens": "cut it into tokens", "head": "show the maps"}.get(name, "translate")
     loaded = sum(file.stat().st_size for file in model_files()[:-1]) if tokens else size()
     megabytes = f"{loaded / 1e6:.1f}" if tokens else f"{loaded / 1e6:.0f}"
     step = len(scene.target) - 1 if name == "memory" else 0

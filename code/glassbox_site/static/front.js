@@ -31,7 +31,7 @@
     token.textContent = shown((side === "q" ? written : source)[place]);
     token.className = side === "q" ? "gb-query-ink" : "gb-key-ink";
     const found = numbers(side, place);
-    const words = side === "q" ? " looks at " : found ? " is looked at by " : " is looked at by none, or hardly";
+    const words = side === "q" ? " looks at " : found ? " is looked at by " : " gets little or no attention";
     said.replaceChildren(token, words, found);
   }
 
@@ -64,7 +64,7 @@
 
   function rest() {
     pick();
-    said.textContent = step ? "Point at a token, tap it, or move with the arrow keys." : "The encoder has read the sentence. Nothing is written yet.";
+    said.textContent = step ? "Point at a token, tap it, or use the arrow keys." : "The encoder has read the sentence. Nothing is written yet.";
   }
 
   function stop() {
@@ -150,7 +150,7 @@
     const say = (text) => { status.textContent = text; };
     try {
       const live = await import("./live.js").catch(() => {
-        throw new Error("The translator could not be fetched: check the connection, and reload the page.");
+        throw new Error("The translator could not be loaded: check your connection and reload the page.");
       });
       const result = await live.translate(field.value, own.dataset, say);
       own.querySelector("button").textContent = "Translate";
@@ -159,7 +159,7 @@
       drawn.dataset.own = "";
       stages.at(-1).after(drawn);
       for (const radio of scene.querySelectorAll(".gb-choice input")) radio.checked = false;
-      say(`${result.text}${result.familiar ? "" : " (The sentence is unlike what the translator has learned from: do not rely on this.)"}`);
+      say(`${result.text}${result.familiar ? "" : " (This sentence is unlike those the translator was trained on: do not rely on the translation.)"}`);
       bring(drawn);
       if (!still.matches) start();
       own.dataset.state = "done";

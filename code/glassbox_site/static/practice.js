@@ -33,24 +33,24 @@
     let form = null;
     const mark = (passed) => {
       card.classList.toggle('gb-solved', passed === true);
-      state.textContent = passed === true ? 'Solved here.' : passed === false ? 'Begun here, not solved yet.' : untried;
-      button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Go on here';
+      state.textContent = passed === true ? 'Solved here.' : passed === false ? 'Started here, not solved yet.' : untried;
+      button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Continue here';
     };
     const memory = () => kept(`exercise:${exercise}`) ?? {};
 
     const check = async (field, said) => {
       said.className = 'gb-said';
-      said.textContent = 'Loading what checks it …';
+      said.textContent = 'Loading the checker …';
       try {
         await load('python');
         await load(exercise);
       } catch {
-        said.textContent = 'What checks it could not be loaded. Is the page still connected?';
+        said.textContent = 'The checker could not be loaded. Check your connection.';
         return;
       }
       const known = glassboxPage.exercises[exercise];
       const { passed, text } = glassboxPage.check({ ...known, function: called }, field.value);
-      const lines = [text, passed && known.gradients ? 'The notebook checks its gradients too.' : ''];
+      const lines = [text, passed && known.gradients ? 'The notebook also checks its gradients.' : ''];
       const printed = glassboxPage.printed.slice(0, 20).join('\n').slice(0, 2000);
       said.classList.add(passed ? 'gb-passed' : 'gb-not-yet');
       said.replaceChildren(...lines.filter(Boolean).flatMap((line) => line.split('\n')).map((line) => make('p', '', line)));
@@ -64,7 +64,7 @@
       form = make('form', 'gb-form');
       const label = make('label', '', `Your function ${called}`), field = make('textarea', '');
       const run = make('button', '', 'Check'), over = make('button', '', 'Start over'), said = make('div', 'gb-said');
-      const hint = make('span', 'gb-hint', 'Ctrl+Enter checks');
+      const hint = make('span', 'gb-hint', 'or press Ctrl+Enter');
       Object.assign(field, { id: `try-${exercise}`, value: memory().text ?? stub, spellcheck: false, autocapitalize: 'off', autocomplete: 'off', wrap: 'off' });
       label.htmlFor = field.id;
       over.type = 'button';
@@ -122,7 +122,7 @@
   const count = () => {
     const chosen = questions.filter((question) => answers[idOf(question)]?.length);
     const right = chosen.filter((question) => question.querySelectorAll('.gb-option')[answers[idOf(question)][0]]?.classList.contains('gb-right'));
-    said.textContent = chosen.length ? `${chosen.length} of ${questions.length} answered, ${right.length} right at the first try. ` : `${questions.length} questions. Your answers stay on this machine.`;
+    said.textContent = chosen.length ? `${chosen.length} of ${questions.length} answered, ${right.length} right on the first try. ` : `${questions.length} questions. Your answers stay on this machine.`;
     again.hidden = !chosen.length;
     return chosen.length;
   };

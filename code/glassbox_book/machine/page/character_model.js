@@ -31,10 +31,10 @@ export class CharacterModel {
   }
 
   encode(text) {
-    if (!text) throw new Refusal("There is nothing to go on from yet: type at least one character.");
+    if (!text) throw new Refusal("There is nothing to continue yet: type at least one character.");
     return Array.from(text, (character) => {
       const id = this.characters.indexOf(character);
-      if (id < 0) throw new Refusal(`This model knows ${this.characters.length} characters, and “${character}” is not one of them: it has read letters without accents, and a few signs.`);
+      if (id < 0) throw new Refusal(`This model knows ${this.characters.length} characters, and “${character}” is not one of them: it was trained on letters without accents and a few other characters.`);
       return id;
     });
   }

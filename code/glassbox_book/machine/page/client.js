@@ -12,7 +12,7 @@ export class Client {
       } else asked.hear(content);
     });
     this.worker.addEventListener("error", () => this.waiting.forEach(({ reject }) => (
-      reject(new Error("The machine's scripts could not be fetched: check the connection, and reload the page."))
+      reject(new Error("The machine's scripts could not be loaded: check your connection and reload the page."))
     )));
   }
 

@@ -66,7 +66,7 @@ class Machine {
 
   listen() {
     const on = (target, type, act) => target?.addEventListener(type, (event) => {
-      this.ready().then(() => act(event)).catch((error) => this.say(`This could not be fetched (${error.message}): check the connection.`));
+      this.ready().then(() => act(event)).catch((error) => this.say(`This could not be loaded (${error.message}): check your connection.`));
     });
     const pressed = (name, selector, act) => on(this.part(name), "click", ({ target }) => {
       const button = target.closest(selector);
@@ -127,7 +127,7 @@ class Machine {
       const result = await this.ask({ type: "tokenize", text: this.field.value, size: Number(size), version });
       this.scene = result;
       this.drawSource();
-      this.say(`${result.source.length} tokens, with the one that names the language to write and the one that ends the sentence.`);
+      this.say(`${result.source.length} tokens, including one that names the language to write and one that ends the sentence.`);
       this.button.textContent = this.button.dataset.then;
       this.root.dataset.state = "done";
     } catch (error) {
@@ -148,7 +148,7 @@ class Machine {
   // Whoever has not loaded the translator is told of the button that says how large it is.
   whenLoaded(act) {
     if (this.loaded) return act();
-    this.say("For this the translator is needed: load it first.");
+    this.say("This needs the translator: load it first.");
     this.button.focus();
   }
 
@@ -213,11 +213,11 @@ class Machine {
 
   report(time) {
     const { steps, familiar, target } = this.scene, parts = [];
-    parts.push(`${steps.length} tokens in ${(time / 1000).toFixed(1)} seconds, by this browser.`);
-    if (this.chosen.size) parts.push(`Chosen by you: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
+    parts.push(`${steps.length} tokens in ${(time / 1000).toFixed(1)} seconds, in this browser.`);
+    if (this.chosen.size) parts.push(`You chose: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
     if (this.off.size) parts.push(`Heads switched off: ${this.off.size}.`);
-    if (!familiar) parts.push("This text is unlike what the translator has learned from: do not rely on the translation.");
-    if (target.at(-1) !== "</s>") parts.push("It did not come to an end.");
+    if (!familiar) parts.push("This text is unlike the sentences the translator was trained on: do not rely on the translation.");
+    if (target.at(-1) !== "</s>") parts.push("The translation did not come to an end.");
     return parts.join(" ");
   }
 

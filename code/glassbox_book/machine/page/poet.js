@@ -33,7 +33,7 @@ export class Poet {
   // Whoever has not loaded the model is told of the button that says how large it is.
   whenLoaded(act) {
     if (this.characters) return act();
-    this.say("For this the model is needed: load it first.");
+    this.say("This needs the model: load it first.");
     this.button.focus();
   }
 

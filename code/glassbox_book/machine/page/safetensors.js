@@ -8,7 +8,7 @@ const halves = Float32Array.from({ length: 65_536 }, (_, bits) => {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024));
 });
 
-const CUT_OFF = "the file of weights is cut off";
+const CUT_OFF = "the weights file is cut off";
 
 function widen(bits) {
   const numbers = new Float32Array(bits.length);

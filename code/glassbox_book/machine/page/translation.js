@@ -33,10 +33,10 @@ export class Translator {
   }
 
   encode(text, to = null, longest = LONGEST) {
-    if (!text.isWellFormed()) throw new Refusal("This text holds half a character (an unpaired surrogate): type it again.");
+    if (!text.isWellFormed()) throw new Refusal("This text contains half a character (an unpaired surrogate): type it again.");
     if (!this.tokenizer.encodeText(text).length) throw new Refusal("There is nothing to translate yet: type a sentence in English or French.");
     const ids = this.tokenizer.encodeSource(text, to ?? this.tokenizer.targetLanguage(text));
-    if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most, because it shows every weight: give it one sentence.`);
+    if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most, because it shows every weight: type a single sentence.`);
     return ids;
   }
 

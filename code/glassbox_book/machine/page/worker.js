@@ -25,9 +25,9 @@ async function openStore(folder, version) {
 }
 
 async function fetchFile(url, onBytes) {
-  const unreachable = "The model could not be fetched: ";
+  const unreachable = "The model could not be loaded: ";
   let response;
-  try { response = await fetch(url); } catch { throw new Refusal(`${unreachable}there is no connection. Press the button again when there is.`); }
+  try { response = await fetch(url); } catch { throw new Refusal(`${unreachable}there is no connection. Press the button again when you are online.`); }
   if (!response.ok) throw new Refusal(`${unreachable}the server answers ${response.status}. Press the button again later.`);
   const pieces = [];
   try {

@@ -127,13 +127,13 @@
       slot.replaceChildren(way());
       slot.hidden = false;
     }
-    const forget = make("button", { type: "button", textContent: "Forget it" });
+    const forget = make("button", { type: "button", textContent: "Clear this record" });
     const kept = make("div", { className: "gb-path" },
       ...(place.page === here ? [] : [make("p", {}, way())]),
       make("details", {},
-        make("summary", { textContent: "What is remembered" }),
+        make("summary", { textContent: "What this site remembers" }),
         make("p", { textContent: "The chapters you have read to the end, the questions you have answered, and "
-          + "where you left off. This browser keeps it (in localStorage), and it is sent to nobody." }),
+          + "where you left off. The record stays in this browser (in localStorage) and is sent nowhere." }),
         forget));
     forget.addEventListener("click", () => {
       glassboxMemory.change((all) => { delete all.path; });
