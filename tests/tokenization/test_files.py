@@ -48,6 +48,15 @@ def learned(captions):
     ]
 
 
+def test_a_vocabulary_without_a_configuration_adds_no_space_in_front(captions, tmp_path):
+    learned = BPE.train(captions[:20], 300, special_tokens=["<|endoftext|>"])
+    (tmp_path / "vocab.json").write_text(json.dumps(learned.vocabulary))
+    (tmp_path / "merges.txt").write_text("\n".join(map(" ".join, learned.merges)))
+    loaded = BPE.load(tmp_path)
+    assert not loaded.add_prefix_space
+    assert loaded.encode("a dog") == learned.encode("a dog")
+
+
 @pytest.mark.slow
 def test_what_is_saved_loads_as_it_was(learned, tmp_path):
     for number, tokenizer in enumerate(learned):

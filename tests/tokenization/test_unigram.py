@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox.tokenization import Pieces, Unigram, marginals, sample, split_metaspace, viterbi
+from glassbox.tokenization import unigram_training
 from glassbox.tokenization.lattice import backward, forward
 
 SCORES = st.dictionaries(
@@ -59,6 +60,7 @@ def test_the_marginals_are_those_of_all_segmentations(word, scores):
     assert shares == pytest.approx(expected, abs=1e-9)
     edges = pieces.edges(word)
     assert forward(edges)[-1] == pytest.approx(backward(edges)[0], abs=1e-9)
+    assert len(backward(edges)) == len(word) + 1
 
 
 @pytest.mark.slow
@@ -152,3 +154,31 @@ def test_a_large_trie_s_offsets_are_in_steps_of_256():
 
     assert _offset(5 << 10 | 0xFF) == 5
     assert _offset(5 << 10 | 0x200) == 5 * 256
+
+
+def test_pruning_keeps_its_share_until_a_tenth_more_is_left_than_wanted(monkeypatch):
+    syllables = ["ba", "di", "ko", "mu", "ne", "ri", "so", "ta"]
+    words = {a + b + c: 2 for a in syllables for b in syllables for c in syllables}
+    before, asked = [], []
+
+    def watched(words, scores, size):
+        before.append(len(scores))
+        asked.append(size)
+        return prune(words, scores, size)
+
+    prune = unigram_training.prune
+    monkeypatch.setattr(unigram_training, "prune", watched)
+    unigram_training.learn_pieces(words, 50, shrink=0.7)
+    enough = 54  # 50 and a tenth, without the unknown token
+    assert asked == [max(enough, int(0.7 * (n + 1)) - 1) for n in before]
+    assert asked[-1] == enough < before[-1]
+
+
+def test_characters_that_no_piece_needs_come_back_as_the_rarest(monkeypatch):
+    scores = {"ab": -1.0, "cd": -2.0, "a": -3.0}
+    monkeypatch.setattr(unigram_training, "seed_pieces", lambda words, max_length: scores)
+    monkeypatch.setattr(unigram_training, "new_scores", lambda scores, expected: scores)
+    learned = dict(unigram_training.learn_pieces({"abcd": 1}, 10))
+    assert learned == pytest.approx(
+        {"ab": -1.0, "cd": -2.0, "a": -3.0, "b": -3.0, "c": -2.9999, "d": -2.9998}
+    )
