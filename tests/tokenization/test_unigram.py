@@ -9,8 +9,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox.tokenization import Pieces, Unigram, marginals, sample, split_metaspace, viterbi
-from glassbox.tokenization import unigram_training
+from glassbox.tokenization import (
+    Pieces,
+    Unigram,
+    marginals,
+    sample,
+    split_metaspace,
+    unigram_training,
+    viterbi,
+)
 from glassbox.tokenization.lattice import backward, forward
 
 SCORES = st.dictionaries(
