@@ -163,7 +163,8 @@ def test_a_large_trie_s_offsets_are_in_steps_of_256():
     assert _offset(5 << 10 | 0x200) == 5 * 256
 
 
-def test_pruning_keeps_its_share_until_a_tenth_more_is_left_than_wanted(monkeypatch):
+@pytest.mark.parametrize(("shrink", "last"), [(0.7, 54), (0.9, 64)])
+def test_pruning_keeps_its_share_until_a_tenth_more_is_left_than_wanted(monkeypatch, shrink, last):
     syllables = ["ba", "di", "ko", "mu", "ne", "ri", "so", "ta"]
     words = {a + b + c: 2 for a in syllables for b in syllables for c in syllables}
     before, asked = [], []
@@ -175,10 +176,10 @@ def test_pruning_keeps_its_share_until_a_tenth_more_is_left_than_wanted(monkeypa
 
     prune = unigram_training.prune
     monkeypatch.setattr(unigram_training, "prune", watched)
-    unigram_training.learn_pieces(words, 50, shrink=0.7)
+    unigram_training.learn_pieces(words, 50, shrink=shrink)
     enough = 54  # 50 and a tenth, without the unknown token
-    assert asked == [max(enough, int(0.7 * (n + 1)) - 1) for n in before]
-    assert asked[-1] == enough < before[-1]
+    assert asked == [max(enough, int(shrink * (n + 1)) - 1) for n in before]
+    assert asked[-1] == last < before[-1]
 
 
 def test_characters_that_no_piece_needs_come_back_as_the_rarest(monkeypatch):
