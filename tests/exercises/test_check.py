@@ -294,7 +294,7 @@ def test_error_that_only_gradients_bring_is_named():
 
     text = said(ATTENTION, through_numpy)
     assert "return torch.from_numpy(context.numpy()), weights" in text
-    assert "This was when gradients were asked for." in text
+    assert "This happened when gradients were computed." in text
 
 
 def test_gradient_that_is_nan_is_named_and_explained():

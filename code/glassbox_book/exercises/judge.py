@@ -121,7 +121,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     try:
         gradients = _gradients(answer, case)
     except FAILURES as error:
-        return _raised(error, answer) + " This was when gradients were asked for."
+        return _raised(error, answer) + " This happened when gradients were computed."
     if gradients is None:
         return (
             "The values are right, but no gradient comes back: .detach(), .item(), .numpy() and "
@@ -135,8 +135,8 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     fault = next(filter(None, faults), None)
     if fault and "nan" in fault:
         fault += (
-            "\nWhat is replaced after an operation that gives NaN still sends NaN back through it: "
-            "replace what goes in."
+            "\nReplacing NaN after the operation that gives it still sends NaN back through it: "
+            "replace its input."
         )
     return fault and f"The values are right, a gradient is not.\n{fault}"
 

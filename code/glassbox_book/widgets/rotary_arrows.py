@@ -177,7 +177,7 @@ def _curve(scores: np.ndarray, distance: int, low: float, high: float) -> str:
         f'top:{at(heights[distance])}%"></span>'
     )
     return (
-        '<p class="gb-legend">Score, the sum over the pairs, by how much later the query stands</p>'
+        '<p class="gb-legend">Score, the sum over the pairs, by how much later the query is</p>'
         + plot(lines, _WIDTH, _CURVE, over, ' data-part="products"')
         + marks((quarter / 4, str(quarter * last // 4)) for quarter in range(5))
     )

@@ -110,8 +110,8 @@ glassboxWidgets.define('next_token', (root) => {
     const counted = kept.toLocaleString('en');
     const of = `${counted} of ${vocabulary.toLocaleString('en')} tokens can be drawn.`;
     const all = `All ${counted} tokens can be drawn.`;
-    const sofar = path.length > 1 ? ` The model gives this beginning ${written}.` : '';
-    const end = `The sentence has ended. The model gives it ${written}.`;
+    const sofar = path.length > 1 ? ` The model gives this beginning a probability of ${written}.` : '';
+    const end = `The sentence has ended. The model gives it a probability of ${written}.`;
     write(part(root, 'told'), told ?? (ended ? end : (kept < vocabulary ? of : all) + sofar));
     for (const name of ['draw', 'best']) part(root, name).setAttribute('aria-disabled', ended);
     for (const name of ['undo', 'again']) {
