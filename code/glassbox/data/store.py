@@ -156,7 +156,7 @@ def _download(file: DataFile, folder: Path) -> Path:
             tqdm.tqdm(**shown, leave=False, disable=None) as bar,  # None: unless on a terminal
             requests.get(address, stream=True, timeout=PATIENCE, headers=IDENTITY) as response,
             open(part, "wb") as stream,
-            suppress(requests.exceptions.ChunkedEncodingError),  # cut off, as its digest will say
+            suppress(requests.exceptions.ChunkedEncodingError),  # truncated: its digest will differ
         ):
             response.raise_for_status()
             response.raw.enforce_content_length = False  # the digest covers truncation
