@@ -63,7 +63,7 @@ What each training learned from, how, what it cost, and how good it is."""
 
 
 def learning(marks: Iterable[Mapping[str, Any]], runs: Path) -> Iterator[str]:
-    """Yield the text and the table of what was learned."""
+    """Yield the words and the table of what was learned."""
     yield LEARNING
     rows = [["work", "published", "mark", "ours", "verdict"]]
     for mark in marks:
@@ -152,7 +152,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
 
 
 def painted(mark: float, measured: Mapping[str, Any]) -> str:
-    """Return when the largest part of a chapter's page is painted, in words."""
+    """Say when the largest part of a chapter's page is painted."""
     aim = f"the mark is at most {mark:,g} ms"
     for one in (one for one in measured["results"] if "paint_ms" in one):
         times = one["paint_ms"]
