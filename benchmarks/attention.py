@@ -31,12 +31,12 @@ def pair(d_model: int, device: str) -> tuple[MultiHeadAttention, nn.MultiheadAtt
 
 
 def attend(module: nn.MultiheadAttention, x: Tensor) -> Tensor:
-    """Self-attention by PyTorch's module, without its maps."""
+    """Return self-attention by PyTorch's module, without its maps."""
     return module(x, x, x, need_weights=False)[0]
 
 
 def train(module: Callable[[Tensor], Tensor], x: Tensor) -> None:
-    """One forward and one backward pass."""
+    """Run one forward and one backward pass."""
     module(x).sum().backward()
 
 

@@ -1,7 +1,7 @@
-"""The card of a trained model: what it learned from, how, what it cost, how good it is.
+"""The card of a trained model: its data, its training, its cost and its quality.
 
-The words are those of `about.md` in the run's folder; every number comes from the files of its
-seeds. A test holds the committed cards to what this makes of them.
+The words come from `about.md` in the run's folder, every number from the files of its seeds. A test
+checks the committed cards against the output of this module.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-#: What is counted in translations, and how it is headed.
+#: The measures of translations, and their headings.
 MEASURES = {
     "bleu": "BLEU",
     "chrf": "chrF",
@@ -20,7 +20,7 @@ MEASURES = {
 
 
 def write(run: Path, shipped: str | None = None) -> Path:
-    """Write the card of a run beside its files, and return where."""
+    """Write the card of a run next to its files, and return its path."""
     card = run / "CARD.md"
     if shipped:
         (run / "shipped.txt").write_text(shipped + "\n")
@@ -104,7 +104,7 @@ def training(name: str, trained: list[Mapping[str, Any]]) -> str:
         f"{one['machine']['cores']} cores, torch {one['machine']['torch']}"
         for one in trained
     }
-    # An epoch is a matter of texts that are all read; stretches are drawn without end.
+    # Only texts that are read completely have epochs; blocks are drawn without end.
     by_epochs = "steps_per_epoch" not in first["config"]
     rows = [["seed", "steps", *(["epochs"] if by_epochs else []), "tokens", "hours"]]
     for one in trained:
@@ -127,18 +127,18 @@ def training(name: str, trained: list[Mapping[str, Any]]) -> str:
 
 
 def of(seeds: int) -> str:
-    """Say what the figures of a table are."""
+    """Describe the figures of a table."""
     return "one seed" if seeds == 1 else f"mean and standard deviation of {seeds} seeds"
 
 
 def figure(values: list[float], places: int = 2) -> str:
-    """Return a mean, and how far the values spread if there are several."""
+    """Return a mean, and the spread of the values if there are several."""
     spread = f" ± {stdev(values):.{places}f}" if len(values) > 1 else ""
     return f"{mean(values):.{places}f}{spread}"
 
 
 def table(rows: list[list[str]], alignment: str | None = None) -> str:
-    """Return rows as a table of markdown, the first as its head; numbers stand to the right."""
+    """Return rows as a Markdown table, the first as its header; numbers are right-aligned."""
     head, *body = ["| " + " | ".join(row) + " |" for row in rows]
     rule = alignment or "---|" + "|".join(["---:"] * (len(rows[0]) - 1))
     return "\n".join([head, f"|{rule}|", *body])

@@ -1,4 +1,4 @@
-"""Writing token by token, with the cache, against the reference library's `generate`."""
+"""Generation with the cache against the reference library's `generate`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
                 "num_beams": n_beams,
                 "do_sample": False,
                 "pad_token_id": 0,
-                "eos_token_id": None,  # as many tokens in every round
+                "eos_token_id": None,  # the same number of tokens in every round
             }
             ask = partial(
                 theirs.generate,
@@ -61,7 +61,7 @@ def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
 
 @dataclass(frozen=True)
 class Share:
-    """Seconds a token takes, and the least it could take."""
+    """Seconds per token, and the minimum possible."""
 
     what: str
     device: str
@@ -71,11 +71,11 @@ class Share:
 
     @property
     def share(self) -> float:
-        """How much of the memory's speed is used."""
+        """The share of the memory bandwidth that is used."""
         return self.limit / self.token
 
     def sentence(self) -> str:
-        """Return all of it in words."""
+        """Return the result in words."""
         return (
             f"{self.what} ({self.device}): a token takes {1000 * self.token:.1f} ms; reading the "
             f"{self.megabytes:.0f} MB of parameters once takes {1000 * self.limit:.1f} ms, "
@@ -85,9 +85,9 @@ class Share:
 
 @torch.inference_mode()
 def share_of_bandwidth(device: str) -> Share:
-    """How close greedy decoding at GPT-2's size comes to reading its parameters once a token.
+    """Compare greedy decoding at GPT-2's size with reading all parameters once per token.
 
-    The limit is what this machine reads when it does nothing else: the sum of as many numbers.
+    The limit is what this machine reads when it does nothing else: a sum of as many numbers.
     """
     model, _ = pair(PUBLISHED, device)
     read = [p for name, p in model.named_parameters() if "position" not in name]  # looked up

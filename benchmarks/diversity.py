@@ -1,11 +1,11 @@
-"""How good and how different translations are, for each way of decoding, on held-out sentences.
+"""Quality and diversity of translations, for each way of decoding, on held-out sentences.
 
     python -m benchmarks.diversity
 
-translates the test sentences of Tatoeba with the translator that the package carries, twice each
-where tokens are drawn, and writes `decoding.json` into the folder of its run, from which chapter 10
-draws. The sentences are not needed to read that file. Intervals are of 95 %, over sentences that
-are drawn with replacement, the same ones for all ways of decoding.
+translates the test sentences of Tatoeba with the package's translator, twice each when sampling,
+and writes `decoding.json` into the folder of its run, which chapter 10 plots. The sentences are not
+needed to read that file. Intervals are 95 % bootstrap intervals over sentences, with the same
+resamples for all ways of decoding.
 """
 
 import json
@@ -25,19 +25,19 @@ from glassbox.translation import Translator
 
 FILE = RUNS / "tatoeba" / "decoding.json"
 DRAWS, SEED, RESAMPLES, FEW = 2, 1, 1000, 150
-#: The ways of drawing: a family of one option, with the values that it takes.
+#: The ways of sampling: families of one option, with its values.
 FAMILIES: dict[str, list[dict[str, float]]] = {
     "temperature": [{"temperature": value} for value in (0.3, 0.6, 0.8, 1.0)],
     "top-k": [{"top_k": 5}],
     "top-p": [{"top_p": 0.9}],
     "min-p": [{"min_p": 0.05}],
 }
-#: The beams: how many, and the power of the length by which a score is divided.
+#: Numbers of beams, and powers of the length by which a score is divided.
 BEAMS, POWERS = (1, 5), (0.0, 1.0)
 
 
 def statistics(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
-    """Return what BLEU adds up over sentences: `(sentences, 10)`, two lengths, matches, n-grams."""
+    """Return what BLEU sums over sentences: `(sentences, 10)`, two lengths, matches, n-grams."""
     measure = BLEU()
     scores = [
         measure.corpus_score([one], [[text] for text in several])
@@ -48,7 +48,7 @@ def statistics(translations: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def resampled(count: int, seed: int = SEED) -> Tensor:
-    """Return how often each sentence is in each resample; the first row has each of them once."""
+    """Return how often each sentence is in each resample; the first row has each once."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(count, (RESAMPLES, count), generator=generator)
     counts = torch.zeros(RESAMPLES + 1, count, dtype=torch.float64)
@@ -67,7 +67,7 @@ def bleu(samples: Tensor, rows: Tensor) -> Tensor:
 
 
 def interval(values: Tensor) -> list[float]:
-    """Return the value of the sample itself, and between what 95 % of the resamples lie."""
+    """Return the value of the sample itself, and the bounds of 95 % of the resamples."""
     low, high = torch.quantile(values[1:], torch.tensor([0.025, 0.975], dtype=values.dtype))
     return [values[0].item(), low.item(), high.item()]
 
@@ -81,7 +81,7 @@ def differ(translations: Sequence[Sequence[str]]) -> Tensor:
 def drawn(
     translator: Translator, test: ParallelTest, options: dict[str, float], samples: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Draw two translations of each sentence; return how good and how different, by sample."""
+    """Draw two translations of each sentence; return their quality and diversity, by sample."""
     generator = torch.Generator().manual_seed(SEED)
     settings: dict[str, Any] = {"sample": True, "generator": generator, **options}
     translations = [
@@ -93,10 +93,10 @@ def drawn(
 
 
 def above(way: tuple[Tensor, Tensor], curve: Sequence[tuple[Tensor, Tensor]]) -> Tensor | None:
-    """Return how far a way lies above a curve at the same diversity, by sample.
+    """Return how far a way of decoding lies above a curve at the same diversity, by sample.
 
-    The curve is a line through its points, which are in the order of their diversity; None if the
-    way is less diverse than the first of them or more so than the last.
+    The curve is a line through its points, in the order of their diversity; None if the way is less
+    diverse than the first point or more so than the last.
     """
     quality, diversity = way
     places = torch.stack([point[1] for point in curve])
@@ -110,7 +110,7 @@ def above(way: tuple[Tensor, Tensor], curve: Sequence[tuple[Tensor, Tensor]]) ->
 
 
 def families(translator: Translator, test: ParallelTest, samples: Tensor) -> dict[str, Any]:
-    """Measure every way of drawing."""
+    """Measure every way of sampling."""
     found = {
         name: [drawn(translator, test, options, samples) for options in family]
         for name, family in FAMILIES.items()
@@ -132,7 +132,7 @@ def families(translator: Translator, test: ParallelTest, samples: Tensor) -> dic
 
 
 class Searched(NamedTuple):
-    """What a search found for each sentence, and how it was done."""
+    """The result of a search for each sentence, and its settings."""
 
     n_beams: int
     length_penalty: float
@@ -145,7 +145,7 @@ def searches(translator: Translator, test: ParallelTest) -> list[Searched]:
     found = []
     for n_beams, power in sorted((n, power) for n in BEAMS for power in POWERS):
         if n_beams == 1 and power != POWERS[-1]:
-            continue  # a single beam has nothing to compare its length with
+            continue  # with a single beam, there are no lengths to compare
         options = {"n_beams": n_beams} | ({"length_penalty": power} if n_beams > 1 else {})
         translations = translator.translate(test.sources, test.to, batch_size=150, **options)
         rows = statistics(translations, test.references)
@@ -154,7 +154,7 @@ def searches(translator: Translator, test: ParallelTest) -> list[Searched]:
 
 
 def described(found: Sequence[Searched], test: ParallelTest) -> list[dict[str, Any]]:
-    """Measure the first so many sentences: scores, gain over greedy, length, empty answers."""
+    """Measure the searches on these sentences: scores, gain over greedy, length, empty answers."""
     count = len(test.sources)
     samples = resampled(count)
     right = sum(mean(len(text.split()) for text in texts) for texts in test.references)
@@ -178,7 +178,7 @@ def described(found: Sequence[Searched], test: ParallelTest) -> list[dict[str, A
 def against_people(
     translator: Translator, test: ParallelTest, translations: Sequence[str]
 ) -> dict[str, list[float]]:
-    """Compare how probable the model finds its own translation, what people wrote, and nothing."""
+    """Compare the model's probabilities of its own, the human and the empty translation."""
     rows, encode = [], translator.tokenizer.encode_target
     for source, own, people in zip(test.sources, translations, test.references, strict=True):
         row = translator.tokenizer.encode_source(source, test.to)
@@ -194,7 +194,7 @@ def against_people(
 
 
 def measure(sentences: int | None = None) -> dict[str, Any]:
-    """Return everything that is written to the file."""
+    """Return the content of the file."""
     translator = Translator.from_pretrained("tatoeba-en-fr")
     test = parallel_test("tatoeba", "test", "fr", "en").first(sentences)
     found, few = searches(translator, test), test.first(FEW)
@@ -216,7 +216,7 @@ def measure(sentences: int | None = None) -> dict[str, Any]:
 
 
 def rounded(found: Any) -> Any:
-    """Return the same with its numbers to four decimals."""
+    """Return a copy with numbers rounded to four decimals."""
     if isinstance(found, dict):
         return {name: rounded(value) for name, value in found.items()}
     if isinstance(found, list):

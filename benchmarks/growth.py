@@ -27,7 +27,7 @@ WAYS: dict[str, Callable[..., object]] = {
 
 @dataclass(frozen=True)
 class Growth:
-    """What some work costs at several lengths."""
+    """The cost of some work at several lengths."""
 
     what: str
     device: str
@@ -46,14 +46,14 @@ class Growth:
 
 
 def measure(device: str) -> Iterator[Growth]:
-    """The cost of one more token, and the memory of attention."""
+    """Measure the cost of one more token, and the memory of attention."""
     yield from token_costs(device)
     yield from attention_memory(device)
 
 
 @torch.inference_mode()
 def token_costs(device: str) -> Iterator[Growth]:
-    """The time of the next token behind texts of several lengths, with the cache and without."""
+    """Measure the time of the next token after texts of several lengths, with and without cache."""
     model, _ = pair(SMALL, device)
     ids = torch.randint(model.config.vocab_size, (1, max(CONTEXTS)), device=device)
     cache = model.new_cache(max(CONTEXTS) + 1)
@@ -74,9 +74,9 @@ def token_costs(device: str) -> Iterator[Growth]:
 
 
 def attention_memory(device: str) -> Iterator[Growth]:
-    """The memory that one head of width 64 needs beyond its inputs, forward and backward.
+    """Measure the memory of one head of width 64 beyond its inputs, forward and backward.
 
-    On a CPU each measurement has a process of its own, whose peak is read when it ends.
+    On a CPU, each measurement has its own process, whose peak is read when it ends.
     """
     for way in WAYS:
         costs = []
@@ -88,10 +88,10 @@ def attention_memory(device: str) -> Iterator[Growth]:
 
 
 def peak_memory(way: str, length: int, device: str) -> float:
-    """Megabytes that attention needs beyond what a process has before."""
+    """Return the megabytes that attention needs beyond what the process already uses."""
     inputs = [torch.randn(1, 1, length, 64, device=device, requires_grad=True) for _ in range(3)]
     small = [torch.randn(1, 1, 64, 64, device=device, requires_grad=True) for _ in range(3)]
-    context(way, small).sum().backward()  # whatever the first call loads
+    context(way, small).sum().backward()  # load what the first call needs
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
@@ -103,15 +103,15 @@ def peak_memory(way: str, length: int, device: str) -> float:
 
 
 def resident_peak() -> int:
-    """The most bytes of memory that this process has had."""
-    status = Path("/proc/self/status")  # what getrusage says there begins with the parent's peak
+    """Return this process's peak memory in bytes."""
+    status = Path("/proc/self/status")  # getrusage would start with the parent's peak
     if status.is_file() and (peak := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
         return 1024 * int(peak[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def context(way: str, inputs: list[torch.Tensor]) -> torch.Tensor:
-    """What attention returns first, or alone."""
+    """Return attention's first or only result."""
     out = WAYS[way](*inputs)
     return out[0] if isinstance(out, tuple) else out  # type: ignore[return-value]
 

@@ -1,12 +1,11 @@
-"""Keep a training that is done: its numbers, its card, and its weights.
+"""Keep a finished training run: its numbers, its card, and its weights.
 
     python -m benchmarks.keep tatoeba runs/tatoeba
     python -m benchmarks.keep tatoeba runs/tatoeba --ship tatoeba-en-fr
 
-writes the log, the scores and what it cost into `seed-N/` of the run's folder in
-`glassbox/results/runs`, then the card of all seeds so far, and the book's page of results.
-With `--ship` the model goes into the package, in half precision, and its scores are those of what
-is in the package.
+writes the log, the scores and the cost into `seed-N/` of the run's folder in
+`glassbox/results/runs`, then the card of all seeds so far, and the book's page of results. With
+`--ship`, the model goes into the package, in half precision, and the scores are those of that copy.
 """
 
 import argparse
@@ -26,8 +25,8 @@ from glassbox.results import RUNS
 from glassbox.training import checkpoints, read_metrics
 
 PACKAGED = Path(__file__).parent.parent / "code" / "glassbox" / "pretrained_weights"
-EVERY = 10  # steps for each line of the log that is kept
-#: What is measured, of each corpus.
+EVERY = 10  # steps per line of the log that is kept
+#: The splits to measure, of each corpus.
 SPLITS = {
     "tatoeba": ["test"],
     "multi30k": ["test_2016", "test_2017", "test_2018"],
@@ -36,7 +35,7 @@ SPLITS = {
 
 
 def thinned(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return every tenth step of a log, the first and the last, and all that was validated."""
+    """Return every tenth step of a log, the first and the last, and all validations."""
     last = entries[-1]["step"]
     return [
         entry
@@ -46,7 +45,7 @@ def thinned(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def cost(folder: Path, parameters: int) -> dict[str, Any]:
-    """Return what a training took, from its last checkpoint, and the machine this is."""
+    """Return the cost of a training run, from its last checkpoint, and this machine."""
     state = json.loads((checkpoints(folder / "checkpoints")[-1] / "state.json").read_text())
     return {
         **state["progress"],
@@ -57,14 +56,14 @@ def cost(folder: Path, parameters: int) -> dict[str, Any]:
 
 
 def ship(model: Path, name: str) -> Path:
-    """Put a model into the package, in half precision, and return where."""
+    """Put a model into the package, in half precision, and return its path."""
     place = PACKAGED / name
     load_model(model).save_pretrained(place, dtype=torch.float16)
     return place
 
 
 def keep(name: str, folder: Path, shipped: str | None = None) -> None:
-    """Keep the training `name` that was done in `folder`."""
+    """Keep the training run `name` that is in `folder`."""
     model = ship(folder / "model", shipped) if shipped else folder / "model"
     loaded = load_model(model)
     parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
@@ -81,7 +80,7 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
         asked = ["--data", corpus, "--split", split, *options, "--json", str(report)]
         if glassbox(["evaluate", str(model), *asked]):
             raise SystemExit(f"{name} is not kept: its scores on {split} could not be taken")
-        scores = json.loads(report.read_text()) | {"model": shipped or name}  # wherever it lay
+        scores = json.loads(report.read_text()) | {"model": shipped or name}  # not its path
         report.write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n")
     written = card.write(RUNS / name, shipped)
     if shipped:

@@ -1,4 +1,4 @@
-"""What each kernel gains over its formula, in the work that it is there for."""
+"""The gain of each kernel over its formula, in the work that it is made for."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,7 +18,7 @@ Work = Callable[[], object]
 
 
 def learn(model: nn.Module, *inputs: Tensor) -> Work:
-    """One forward and one backward pass, with the loss of chapter 9 if there are logits."""
+    """Run one forward and one backward pass, with the loss of chapter 9 if there are logits."""
 
     def work() -> None:
         out = model(*inputs)
@@ -37,7 +37,7 @@ def write(model: GPT2, ids: Tensor) -> Work:
 
 
 def works(device: str) -> dict[str, tuple[str, Work]]:
-    """What to time for the kernel of each formula."""
+    """Return the work to time for the kernel of each formula."""
     _ = torch.manual_seed(0)
     ids = torch.randint(3, 4000, (8, 64), device=device)
     sizes: dict[str, Any] = {
@@ -66,7 +66,7 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
 
 
 def measure(device: str, seconds: float = 10.0) -> Iterator[Comparison]:
-    """Time each work with all kernels, and with the formula in the place of one."""
+    """Time each work with all kernels, and with one replaced by its formula."""
     for name, (what, work) in works(device).items():
 
         def shown(name: str = name, work: Work = work) -> None:

@@ -24,7 +24,7 @@ WRITE = "async (text) => (await client.ask({ type: 'translate', text })).target.
 
 
 def measure(seconds: float = 10.0) -> Iterator[Comparison]:
-    """Time it in a headless Chromium; nothing where there is none."""
+    """Time it in a headless Chromium; yield nothing if there is none."""
     with sync_playwright() as playwright, TemporaryDirectory() as folder:
         path = find_chromium(playwright)
         if path is None:
@@ -41,26 +41,26 @@ def measure(seconds: float = 10.0) -> Iterator[Comparison]:
 
 
 def time_in(page: Page, folder: str, seconds: float) -> Comparison:
-    """Time a token of a translation, the worker's answer to the page included.
+    """Time a token of a translation, including the worker's answer to the page.
 
     Parameters
     ----------
     page : Page
-        Of a site that serves the files of the machine.
+        A page of a site that serves the machine's files.
     folder : str
-        Where they are, relative to the page.
+        The folder of these files, relative to the page.
     seconds : float
         For the comparison.
 
     Returns
     -------
     Comparison
-        Seconds for each token.
+        Seconds per token.
 
     Raises
     ------
     ValueError
-        If the two do not write as many tokens.
+        If the two write different numbers of tokens.
     """
     page.evaluate(START, [folder, assets.size(), assets.version()])
     translator = Translator.from_pretrained(assets.MODEL)

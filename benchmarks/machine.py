@@ -1,4 +1,4 @@
-"""What the numbers were measured on."""
+"""The machine that the numbers were measured on."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ def processor() -> str:
 
 
 def describe() -> dict[str, str | int]:
-    """Return everything about this machine that moves a number."""
+    """Return everything about this machine that affects the numbers."""
     about: dict[str, str | int] = {
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0))

@@ -1,9 +1,9 @@
-"""The book's page of results: every mark beside what was measured, out of the committed files.
+"""The book's page of results: every mark next to the measured figure, from committed files.
 
     python -m benchmarks.page
 
 writes `chapters/results.md` from `results/` here, and from the marks and runs in
-`glassbox.results`; a test holds the committed page to what this makes of them.
+`glassbox.results`; a test checks the committed page against the output of this module.
 """
 
 import json
@@ -33,7 +33,7 @@ A missed target is listed as missed, and one that has not been measured yet as n
 
 
 def compose() -> str:
-    """Return the page that the committed files make."""
+    """Return the page, composed from the committed files."""
     marks = tomllib.loads(MARKS.read_text(encoding="utf-8"))
     parts = [OPENING, "## Learning", *learning(marks["learning"], RUNS)]
     for file in sorted((HERE / "results").glob("*.json")):
@@ -101,7 +101,7 @@ def shown(values: list[float], places: int, run: Path) -> str:
 
 
 def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
-    """Say whether a mark is met."""
+    """Return whether a mark is met, in words."""
     if not values:
         return "not measured"
     if "mark" not in mark:
@@ -111,7 +111,7 @@ def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
 
 
 def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was timed on one machine."""
+    """Yield the timings on one machine."""
     about, results = dict(measured["machine"]), measured["results"]
     yield f"## Speed and memory on {about.pop('processor')}"
     yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
@@ -167,7 +167,7 @@ def painted(mark: float, measured: Mapping[str, Any]) -> str:
 
 
 def held(marks: Iterable[Mapping[str, str]]) -> str:
-    """Return the table of what tests hold."""
+    """Return the table of marks that tests enforce."""
     rows = [["what", "limit", "held by"]]
     rows += [[mark["what"], mark["limit"], f"`{mark['test']}`"] for mark in marks]
     return table(rows, ":--|:--|:--")

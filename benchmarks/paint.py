@@ -11,7 +11,7 @@ from tools.notebooks import notebooks
 from tools.serve import Server
 
 WHAT = "largest paint of a chapter's page"
-LOADS = 3  # the best counts: what else the machine does is not the page's doing
+LOADS = 3  # the best counts: other load on the machine is not the page's fault
 WATCH = """
 window.largest = 0;
 new PerformanceObserver((list) => {
@@ -37,7 +37,7 @@ class Paint:
 
 
 def measure() -> Paint | None:
-    """Open every chapter of the built site; nothing without a site or a Chromium."""
+    """Open every chapter of the built site; return None without a site or a Chromium."""
     if not INDEX.is_file():
         return None
     with sync_playwright() as playwright, Server(INDEX.parent) as server:
@@ -56,7 +56,7 @@ def measure() -> Paint | None:
 
 
 def largest(browser: Browser, url: str) -> float:
-    """Return when the largest part of a page was painted, opened with an empty cache."""
+    """Return when the largest part of a page was painted, loaded with an empty cache."""
     with browser.new_context(viewport={"width": 1400, "height": 900}) as context:
         page = context.new_page()
         page.add_init_script(WATCH)

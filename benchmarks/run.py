@@ -30,7 +30,7 @@ Result = Comparison | Growth | decoding.Share | paint.Paint
 
 
 def measure(device: str, seconds: float) -> Iterator[Result]:
-    """Yield every result as soon as it is there."""
+    """Yield every result as soon as it is available."""
     for suite in SUITES:
         yield from suite.measure(device, seconds)
     yield decoding.share_of_bandwidth(device)
@@ -38,7 +38,7 @@ def measure(device: str, seconds: float) -> Iterator[Result]:
 
 
 def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
-    """Return the results as a page of markdown."""
+    """Return the results as a Markdown page."""
     lines = [
         f"# {about['processor']}",
         "",
@@ -119,7 +119,7 @@ def row(done: Result) -> dict[str, Any]:
 
 
 def line(done: Result) -> str:
-    """Return one result for the eye, while the others are measured."""
+    """Return one result as a line to print while the others are measured."""
     if isinstance(done, Comparison):
         return f"{done.ratio:6.3f}  {done.what}, {done.device}"
     if isinstance(done, Growth):

@@ -1,11 +1,11 @@
-"""Whether the trainings inside the chapters end alike from other random numbers and processors.
+"""Whether training in the chapters has the same outcome with other seeds and processors.
 
     python -m benchmarks.seeds [02 07 ...] [--seeds 5]
 
 runs the cells of a chapter that train something, with each seed, on this processor and on the two
 that `make portable` imitates, and keeps what the chapter claims about the result in
-`glassbox/results/seeds.json`. The chapters print from that file how far a claim reaches. What takes
-long runs on this processor alone.
+`glassbox/results/seeds.json`. The chapters print from that file how general a claim is. Long
+studies run only on this processor.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class Page:
         return self.names[name]
 
     def before(self, last: str) -> None:
-        """Run all cells before this one, but those that only draw."""
+        """Run all cells before this one, except those that only draw."""
         for cell in self.sources:
             if cell == last:
                 return
@@ -58,7 +58,7 @@ class Page:
                 self.run(cell)
 
     def run(self, cell: str, *change: str) -> str:
-        """Run a cell, in which one text may stand for another; return what it printed."""
+        """Run a cell, in which one text may be replaced by another; return what it printed."""
         source = self.sources[cell]
         if change:
             assert change[0] in source, f"{cell} has no {change[0]!r}"
@@ -147,7 +147,7 @@ def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def warm_up(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 9: a cold start, a warm one and a slow one."""
+    """Chapter 9: training without a warm-up, with one, and with a lower rate."""
     for cell in ("f2f4a123", "c6647b39"):
         page.run(cell)
     for seed in seeds:
@@ -193,7 +193,7 @@ def translator(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def by_heart(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 9: a sound model and two broken ones learn two sentences by heart."""
+    """Chapter 9: a correct model and two broken ones memorise two sentences."""
     for cell in ("f2f4a123", "c6647b39", "b6a2721f"):
         page.run(cell)
     for seed in seeds:
@@ -240,7 +240,7 @@ def trained(task: TranslationTask, steps: int, seed: int) -> Translator:
 
 @torch.no_grad()
 def certainty(task: TranslationTask, translator: Translator) -> dict[str, float]:
-    """Return how well and how surely a translator predicts the tokens of the held-out pairs."""
+    """Return how well and how confidently a translator predicts the held-out pairs' tokens."""
     pad = task.tokenizer.pad_id
     source, target = (
         pad_sequence([torch.tensor(example[side]) for example in task.held_out], True, pad)
@@ -264,7 +264,7 @@ STUDIES: dict[str, tuple[Study, ...]] = {
     "08": (leak,),
     "09": (warm_up, translator, by_heart, smoothing),
 }
-#: What runs on this processor alone.
+#: Studies that run only on this processor.
 LONG = {smoothing}
 
 

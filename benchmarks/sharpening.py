@@ -1,11 +1,11 @@
-"""How cross-attention became what it is: where a model looked at each snapshot of its training.
+"""How cross-attention developed: where a model looked at each snapshot of its training.
 
     python -m benchmarks.sharpening multi30k-en-fr runs/en-fr
 
-reads the snapshots that the run keeps (`snapshots` in its `run.toml`) and writes, beside its log,
+reads the snapshots that the run keeps (`snapshots` in its `run.toml`) and writes, next to its log,
 `attention.safetensors`, the maps of every head for the sentences below, and `attention.json`, how
-spread the heads look over all validation pairs: the entropy of a row of weights, in nats, meaned
-over the rows.
+diffuse the heads' attention is over all validation pairs: the entropy of a row of weights, in nats,
+averaged over the rows.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from glassbox.training.tasks import TranslationTask
 from glassbox.training.tasks.translation import Example
 from glassbox.transformer import Transformer
 
-#: Pairs written for this, in the manner of the corpus; adjectives change places.
+#: Pairs written for this, in the style of the corpus; adjectives change places.
 SENTENCES = {
     "two black dogs are running in the white snow .": (
         "deux chiens noirs courent dans la neige blanche ."
@@ -56,7 +56,7 @@ def cross_weights(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
 
 
 def entropy(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
-    """Return ``(layers, heads)``: the entropy of a row of weights, meaned over all real rows."""
+    """Return ``(layers, heads)``: the entropy of a row of weights, averaged over all real rows."""
     total, rows = torch.zeros(()), 0
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]
@@ -69,7 +69,7 @@ def entropy(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
 
 
 def measure(name: str, folder: Path) -> None:
-    """Measure the snapshots of the run `name` in `folder`, and keep what came out."""
+    """Measure the snapshots of the run `name` in `folder`, and keep the results."""
     run = read_run(RUNS / name / "run.toml")
     task = TranslationTask(run.task_config, run.training.seed)
     ((_, to),), tokenizer = run.task_config.directions, task.tokenizer

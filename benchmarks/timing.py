@@ -1,4 +1,4 @@
-"""Two implementations of one thing, timed side by side."""
+"""Time two implementations of the same thing side by side."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Comparison:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Quartiles of the ratio within rounds, where both met the machine in the same mood."""
+        """Quartiles of the ratio within rounds, where both ran under the same load."""
         pairs = [a / b for a, b in zip(self.ours, self.theirs, strict=True)]
         low, _, high = quantiles(pairs, n=4)
         return low, high
@@ -47,8 +47,8 @@ def compare(
 ) -> Comparison:
     """Time both in turn for about `seconds`, at least `least` rounds, after three to warm up.
 
-    In turn, so that whatever else the machine does meets both; and in the opposite order every
-    second round, so that neither always finds the caches as the other left them.
+    They alternate, so that other load affects both, and every second round reverses the order, so
+    that neither always finds the caches as the other left them.
     """
     times: dict[Work, list[float]] = {ours: [], theirs: []}
     for _ in range(3):
@@ -67,13 +67,13 @@ def compare(
 
 
 def wait(device: str) -> None:
-    """Let a GPU finish what it was given."""
+    """Wait for a GPU to finish its work."""
     if device.startswith("cuda"):
         torch.cuda.synchronize()
 
 
 def seconds_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
-    """Return the median time of something, after three rounds to warm up."""
+    """Return the median time of some work, after three rounds to warm up."""
     times = []
     for _ in range(rounds + 3):
         wait(device)

@@ -55,14 +55,14 @@ class Reference(nn.Module):
         return self.around.logits(hidden)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """Our embedding, our positions, our dropout."""
+        """Apply our embedding, our positions and our dropout."""
         where = torch.arange(ids.size(1), device=ids.device)
         x = self.around.source_embedding(ids)
         return self.around.dropout(self.around.source_positions.embed(x, where))
 
 
 def ours_logits(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
-    """Our model with the padding masks of both sides."""
+    """Return the logits of our model, with the padding masks of both sides."""
     return model(source, target, padding_mask(source, PAD), padding_mask(target, PAD))
 
 
@@ -72,7 +72,7 @@ def step(
     source: Tensor,
     target: Tensor,
 ) -> None:
-    """Forward, loss, backward, update."""
+    """Take one step: forward, loss, backward, update."""
     loss = F.cross_entropy(
         logits(source, target[:, :-1]).flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD
     )
@@ -82,7 +82,7 @@ def step(
 
 
 def batch(device: str) -> tuple[Tensor, Tensor]:
-    """Random texts of different lengths, filled up at the end."""
+    """Return random texts of different lengths, padded at the end."""
     draw = torch.Generator().manual_seed(0)
     texts = torch.randint(3, SIZES["vocab_size"], (2, BATCH, LENGTH + 1), generator=draw)
     lengths = torch.randint(LENGTH // 2, LENGTH + 2, (2, BATCH, 1), generator=draw)

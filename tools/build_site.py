@@ -1,4 +1,4 @@
-"""Build the website out of the chapters and their committed outputs, and say where it is."""
+"""Build the website from the chapters and their committed outputs, and print its location."""
 
 import hashlib
 import os
@@ -12,11 +12,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ROOT / "_build" / "html" / "index.html"
 BUILT = ROOT / "_build" / "built"
-#: Folders whose files no page is made of.
+#: Folders that do not contribute to any page.
 ASIDE = {"_build", "tests", "__pycache__"}
 #: Jupyter Book without two things that take a third of its time: the garbage collector walks
 #: through every page again and again and finds nothing to free, and `rfc3987_syntax` compiles a
-#: grammar of addresses, which nothing here is checked against.
+#: grammar of addresses that is not used here.
 JUPYTER_BOOK = """
 import gc, sys
 gc.disable()
@@ -27,10 +27,10 @@ main()
 
 
 def build() -> subprocess.CompletedProcess[str]:
-    """Build every page afresh; a warning counts as an error, and all of them are reported.
+    """Build every page from scratch; a warning counts as an error, and all are reported.
 
-    Afresh, because a page that is taken over from an earlier build also keeps its warnings to
-    itself, and does not follow a change of the templates.
+    From scratch, because a page kept from an earlier build does not repeat its warnings and does
+    not follow a change of the templates.
     """
     return subprocess.run(
         [sys.executable, "-c", JUPYTER_BOOK, "build", ".", "--all", "-W", "-n", "--keep-going"],
@@ -43,10 +43,10 @@ def build() -> subprocess.CompletedProcess[str]:
 
 
 def inputs() -> str:
-    """Return a digest of everything that decides what is built.
+    """Return a digest of everything that determines the build.
 
-    The contents of all files of the book but its tests, the release of Python and of every package,
-    and the name of the repository, which GitHub's workflows set.
+    It covers all files of the book except its tests, the versions of Python and every package, and
+    the name of the repository, which GitHub's workflows set.
     """
     releases = sorted(f"{package.name}=={package.version}" for package in distributions())
     settings = [sys.version, os.environ.get("GITHUB_REPOSITORY", ""), *releases]
@@ -68,7 +68,7 @@ def digest(folder: Path, more: list[str] | None = None) -> str:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """Go through the files below a folder, in order, without hidden ones and those set aside."""
+    """Yield the files below a folder, in order, except those that are hidden or in `ASIDE`."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name in ASIDE:
             continue

@@ -1,8 +1,8 @@
 """Check everything: style, types, package, every cell of every chapter, the site, the browser.
 
-Two steps run side by side, because two cores are what the smallest machine has. The last lines say
-what passed, with counts, and what was skipped and why. `check.py STEP ...` runs only those named;
-that is how the cells run on imitated processors too.
+Two steps run in parallel, because the smallest machine has two cores. The last lines say what
+passed, with counts, and what was skipped and why. `check.py STEP ...` runs only the named steps;
+this is also how the cells run on imitated processors.
 """
 
 import os
@@ -27,19 +27,19 @@ COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b")
 
 @dataclass
 class Step:
-    """One thing to check, by a command of Python."""
+    """One check, by a Python command."""
 
     name: str
     what: str
     command: tuple[str, ...]
-    needs: str = ""  # a step that has to have passed
-    variables: dict[str, str] = field(default_factory=dict)  # set for it in the environment
+    needs: str = ""  # a step that must have passed
+    variables: dict[str, str] = field(default_factory=dict)  # environment variables to set
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    seconds: float = 0.0  # by the clock
-    processor: float = 0.0  # and those that processors worked for it
-    reasons: Counter[str] = field(default_factory=Counter)  # for skipping, and how often
+    seconds: float = 0.0  # wall-clock time
+    processor: float = 0.0  # processor time
+    reasons: Counter[str] = field(default_factory=Counter)  # for skipping, with counts
     over: Event = field(default_factory=Event)
 
     def run(self) -> str:
@@ -48,7 +48,7 @@ class Step:
         with subprocess.Popen(
             [sys.executable, *self.command],
             cwd=ROOT,
-            # A core each: threads would only wait.
+            # One core each: threads would only wait.
             env={"OMP_NUM_THREADS": "1"} | os.environ | self.variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -57,7 +57,7 @@ class Step:
         ) as process:
             assert process.stdout is not None
             output = process.stdout.read()
-            _, status, used = os.wait4(process.pid, 0)  # with what its own children used
+            _, status, used = os.wait4(process.pid, 0)  # includes its children
             process.returncode = os.waitstatus_to_exitcode(status)
         self.seconds = time.perf_counter() - start
         self.processor = used.ru_utime + used.ru_stime
@@ -80,7 +80,7 @@ class Step:
             self.failed = 1
 
     def line(self) -> str:
-        """One row of the summary."""
+        """Return a row of the summary."""
         verdict = "FAILED" if self.failed else "ok" if self.passed else "not run"
         counts = f"{self.passed} passed"
         counts += f", {self.failed} failed" if self.failed else ""
@@ -89,8 +89,8 @@ class Step:
         return f"{self.name:<9}{verdict:<8}{counts:<32}{times}   {self.what}".rstrip()
 
 
-#: Processors that this one can imitate, by variables that its libraries read. The first two compute
-#: with the instructions of older ones; the third rounds in a way of its own (`tools/shaken.py`).
+#: Processors that this one can imitate, by variables that its libraries read. The first two use the
+#: instructions of older processors; the third rounds differently (`tools/shaken.py`).
 PROCESSORS = {
     "old": {
         "MKL_CBWR": "COMPATIBLE",
@@ -109,26 +109,26 @@ PROCESSORS = {
 
 
 def cells() -> tuple[str, ...]:
-    """Return the command that executes every cell of every chapter and compares it."""
+    """Return the command that executes every cell of every chapter and compares the outputs."""
     return (
         *(*PYTEST, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300"),
         *("--nbval-sanitize-with=tests/book/sanitize.cfg",),
-        # Without a file pytest would run every test there is; an empty book names one to fail on.
+        # Without a file, pytest would run every test; an empty book names one that fails.
         *([str(path.relative_to(ROOT)) for path in notebooks()] or ["no notebook in _toc.yml"]),
     )
 
 
 def portable_steps() -> list[Step]:
-    """Return every cell once more, on each imitated processor."""
+    """Return the steps that run every cell on each imitated processor."""
     what = "every cell, on an imitated processor"
     return [Step(name, what, cells(), variables=given) for name, given in PROCESSORS.items()]
 
 
 def all_steps() -> list[Step]:
-    """Return what there is to check."""
+    """Return all steps."""
     pages = [folder for folder in ("tests/book", "tests/site") if Path(ROOT, folder).is_dir()]
     package = (*PYTEST, "tests", *(f"--ignore={folder}" for folder in pages))
-    # Pages call nothing whose shapes the package's own tests would not have executed.
+    # Pages call only what the package's own tests have executed, with shapes checked.
     book = (*PYTEST, "--jaxtyping-packages=", *pages)
     return [
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
@@ -142,7 +142,7 @@ def all_steps() -> list[Step]:
 
 
 def perform(step: Step, others: dict[str, Step]) -> None:
-    """Run a step once what it needs is over, and show its output in one piece."""
+    """Run a step after those that it needs, and show its output in one piece."""
     needed = others.get(step.needs)
     if needed is not None:
         needed.over.wait()

@@ -1,7 +1,7 @@
-"""Pin in `constraints.txt` every package that `.venv` holds.
+"""Pin every package in `.venv` in `constraints.txt`.
 
-A line there installs nothing, it only fixes the version of what is installed; so packages of one
-platform alone may stand in the list for all. Torch's CUDA companions are left to torch, which pins
+A line there installs nothing, it only fixes the version of what is installed, so packages for a
+single platform may be in the list for all. Torch's CUDA companions are left to torch, which pins
 them itself, on the platforms that have them.
 """
 

@@ -1,8 +1,8 @@
-"""Make `.venv` ready: create it, or bring it up to date, or find that nothing is to be done.
+"""Make `.venv` ready: create it, update it, or find that it is up to date.
 
-Run by the Makefile with the system's Python, so it uses the standard library alone. The file
-`.venv/ready` holds a key of everything the environment was made from; it is removed before anything
-is installed and written when all is, so an installation that was cut off never counts as ready.
+Run by the Makefile with the system's Python, so it uses only the standard library. The file
+`.venv/ready` holds a key of everything the environment was made from; it is removed before
+installation and written after it, so an interrupted installation never counts as ready.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 READY = VENV / "ready"
-LARGE = 20.0  # MB; downloads above it are worth a line
+LARGE = 20.0  # MB; larger downloads get a line
 
 
 def key(root: Path = ROOT) -> str:
-    """Digest of what decides the contents of the environment, and of where it stands.
+    """Return a digest of what determines the contents of the environment, and of its location.
 
-    Contents and not times, so that a fresh clone or a touched file changes nothing; of
+    It covers contents, not times, so that a fresh clone or a touched file changes nothing; and of
     `pyproject.toml` only what the installation reads, so that a lint rule does not reinstall torch.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text())
@@ -38,13 +38,13 @@ def key(root: Path = ROOT) -> str:
 
 
 def is_ready() -> bool:
-    """Whether the environment is there, whole and current."""
+    """Return whether the environment exists, is complete and is current."""
     whole = (VENV / "bin" / "python").exists() and READY.is_file()
     return whole and READY.read_text() == key()
 
 
 def create() -> None:
-    """Create an empty environment in place of whatever was there."""
+    """Create an empty environment, replacing any that exists."""
     try:
         import ensurepip  # noqa: F401  (Debian splits it off, and then venv cannot work)
         import venv
@@ -84,7 +84,7 @@ def install() -> None:
 
 
 def progress(line: str) -> str:
-    """What of a line of pip's output is worth telling whoever waits; mostly nothing."""
+    """Return what the user should see of a line of pip's output; mostly nothing."""
     if download := re.search(r"Downloading (\S+) \((\d+\.\d) MB\)", line):
         name, size = Path(download[1]).name, float(download[2])
         return f"downloading {name} ({size:.0f} MB)" if size >= LARGE else ""
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def set_up() -> None:
-    """Create or update the environment, and note when it is whole."""
+    """Create or update the environment, and mark it when it is complete."""
     release = sys.version.split()[0]
     if READY.is_file() and (VENV / "pyvenv.cfg").read_text().count(f"version = {release}\n"):
         print(f"Bringing .venv up to date (Python {release}).", flush=True)

@@ -1,11 +1,11 @@
-"""Do the tests notice a fault? Seed many at random, one at a time, and count those that are caught.
+"""Mutation testing: seed random faults, one at a time, and count those that the tests catch.
 
     python -m tools.faults [--number 200] [--seed 1] [--jobs 2]
 
-A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`.
-All tests run once, to see which of them enter which function, and how long each takes. Then each
-fault meets the tests that enter its function, quickest first, and the others of their files, until
-one fails. A fault that all of them pass has survived, and is listed.
+A fault is one wrong operator, comparison, constant, sign or condition in `glassbox`. All tests run
+once, to record which functions each enters and how long it takes. Then, for each fault, the tests
+that enter its function run, quickest first, and then the others in their files, until one fails. A
+fault with which all of them pass has survived, and is listed.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 240  # a fault that makes a test run for longer is caught too
+SECONDS = 240  # a fault that makes a test take longer is caught too
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -43,7 +43,7 @@ Seen = dict[str, tuple[float, list[tuple[str, int]]]]
 
 @dataclass(frozen=True)
 class Fault:
-    """A piece of source, and the wrong one that takes its place."""
+    """A piece of source, and the wrong one that replaces it."""
 
     path: str
     line: int
@@ -54,7 +54,7 @@ class Fault:
 
 
 def parts(tree: ast.AST) -> Iterator[ast.AST]:
-    """Go through all nodes but annotations and the pieces of f-strings."""
+    """Yield all nodes except annotations and the pieces of f-strings."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns"):
             continue
@@ -65,7 +65,7 @@ def parts(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def wrong_forms(node: ast.AST) -> Iterator[ast.AST]:
-    """The ways in which a node can be wrong."""
+    """Yield the ways in which a node can be wrong."""
     if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
         if isinstance(node, ast.BinOp) and any(
             isinstance(side, ast.Constant | ast.JoinedStr)
@@ -118,7 +118,7 @@ def seeded(faults: list[Fault], text: bytes) -> bytes:
     return text
 
 
-#: A plugin of pytest that writes down which functions of the package each test enters.
+#: A pytest plugin that records which functions of the package each test enters.
 WATCH = """
 import json, os, sys, time
 import pytest
@@ -148,7 +148,7 @@ def pytest_sessionfinish():
 
 
 def function_at(path: str, line: int) -> tuple[int, int, int] | None:
-    """Return the first line of the innermost function around a line, of its body, and its last."""
+    """Return the first line, the body's first line and the last line of the innermost function."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     found = None
     for node in ast.walk(tree):  # outer functions come first
@@ -161,10 +161,10 @@ def function_at(path: str, line: int) -> tuple[int, int, int] | None:
 
 
 def meeting(fault: Fault, seen: Seen) -> list[str]:
-    """Return the tests that a fault meets: those that enter its function or module, quickest first.
+    """Return the tests for a fault: those that enter its function or module, quickest first.
 
-    Then the others in the same files, which may have had from a cache or a fixture what another
-    test has computed. What is outside of functions meets the list of defaults first.
+    They are followed by the others in the same files, which may have used another test's result
+    from a cache or a fixture. For code outside of functions, the list of defaults comes first.
     """
     span = function_at(fault.path, fault.line)
 
@@ -220,7 +220,7 @@ for line in sys.stdin:
 
 
 class Bench:
-    """A copy of the tree in which faults are seeded, and a process that runs tests on it."""
+    """A copy of the tree to seed faults in, and a process that runs tests on it."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="faults-"))
@@ -283,7 +283,7 @@ def watch(bench: Bench, marks: str) -> Seen:
 
 
 def batches(fault: Fault, seen: Seen, most: float) -> Iterator[list[str]]:
-    """Yield the tests that a fault meets, ever more at once, for so many seconds."""
+    """Yield the tests for a fault in growing batches, up to this many seconds."""
     batch: list[str] = []
     spent, enough = 0.0, 5
     for test in meeting(fault, seen):
@@ -300,12 +300,12 @@ def batches(fault: Fault, seen: Seen, most: float) -> Iterator[list[str]]:
 
 
 def look(bench: Bench, fault: Fault, seen: Seen, most: float) -> str:
-    """Return the test that catches a fault; nothing if none does."""
+    """Return the test that catches a fault, if any."""
     for batch in batches(fault, seen, most):
         arguments = ["-x", *OPTIONS, *batch]
         status, log = bench.run([fault], arguments)
         found = re.findall(r"^(?:FAILED|ERROR) (\S+)", log, re.MULTILINE)
-        # A status without a failed test counts only where the same tests pass without the fault.
+        # A status without a failed test counts only if the same tests pass without the fault.
         if found or (status != 0 and bench.run([], arguments)[0] == 0):
             return found[0] if found else f"status {status}"
     return ""

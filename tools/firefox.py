@@ -1,6 +1,6 @@
-"""Read the built site in Firefox: no page complains, and the machine translates.
+"""Open the built site in Firefox: no page reports an error, and the machine translates.
 
-Firefox is driven by its own WebDriver BiDi, over a socket that it opens itself.
+Firefox is controlled through its built-in WebDriver BiDi, over a socket that it opens.
 """
 
 import itertools
@@ -45,7 +45,7 @@ class Firefox:
         self.context = tree["context"]
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command, and return its result; what the pages say meanwhile is kept."""
+        """Send a command, and return its result; messages of the pages are kept."""
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
@@ -58,11 +58,11 @@ class Firefox:
                 return dict(said["result"])
 
     def visit(self, url: str) -> None:
-        """Load a page with all it asks for."""
+        """Load a page with all its resources."""
         self.ask("browsingContext.navigate", context=self.context, url=url, wait="complete")
 
     def call(self, function: str, *arguments: str) -> Any:
-        """Return what a function of JavaScript gives in the page."""
+        """Return the result of a JavaScript function in the page."""
         values = [{"type": "string", "value": argument} for argument in arguments]
         answer = self.ask(
             "script.callFunction",
@@ -78,7 +78,7 @@ class Firefox:
 
 @contextmanager
 def firefox() -> Iterator[Firefox]:
-    """Start Firefox without a window on the screen."""
+    """Start a headless Firefox."""
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None:
         raise SystemExit("no Firefox on this machine: install firefox or firefox-esr")
@@ -90,7 +90,7 @@ def firefox() -> Iterator[Firefox]:
         try:
             assert process.stderr is not None
             line = next(line for line in process.stderr if "BiDi listening on" in line)
-            threading.Thread(target=process.stderr.read, daemon=True).start()  # nothing fills up
+            threading.Thread(target=process.stderr.read, daemon=True).start()  # keep the pipe empty
             place = f"{line.split()[-1]}/session"
             socket = create_connection(place, PATIENCE, suppress_origin=True)
             yield Firefox(socket)
@@ -101,7 +101,7 @@ def firefox() -> Iterator[Firefox]:
 
 
 def main() -> None:
-    """Visit every page, and let the machine translate a sentence."""
+    """Visit every page, and have the machine translate a sentence."""
     from glassbox.translation import Translator
 
     site = INDEX.parent

@@ -12,7 +12,7 @@ from tools.notebooks import ROOT, notebooks
 
 STATIC = ROOT / ".venv" / "share" / "glassbox" / "static"
 SETTINGS = ROOT / ".venv" / "etc" / "jupyter" / "labconfig" / "default_setting_overrides.json"
-#: No questions about news, and no request to another host.
+#: No prompts about news, and no requests to other hosts.
 QUIET = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
 }
@@ -25,13 +25,13 @@ def command(*more: str) -> list[str]:
         f"--ServerApp.root_dir={ROOT}",
         "--LabApp.default_url=/lab/tree/chapters",
         f"--ServerApp.extra_static_paths=['{STATIC}']",
-        *(["--allow-root"] if os.geteuid() == 0 else []),  # who is root in a container is alone
+        *(["--allow-root"] if os.geteuid() == 0 else []),  # root in a container is the only user
         *more,
     ]
 
 
 def prepare() -> None:
-    """Write the scripts that committed outputs look for, and trust those outputs."""
+    """Write the scripts that committed outputs load, and trust those outputs."""
     for assets in (views, widgets, cells):
         assets.write(STATIC / "glassbox")
     SETTINGS.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
 
 
 def renamed(text: str, label: str) -> str:
-    """Give the template's labels the name of the chapter: `eq-template-x` becomes `eq-name-x`."""
+    """Rename the template's labels after the chapter: `eq-template-x` becomes `eq-name-x`."""
     return re.sub(r"\b(ch|eq|ex|fig|lst|sec)-template\b", rf"\1-{label}", text)
 
 
@@ -65,7 +65,7 @@ def part_of(number: int) -> str:
 
 
 def enter(file: str, caption: str, toc: Path) -> None:
-    """Put a chapter where its number belongs, in its part; open the part if it is the first."""
+    """Insert a chapter into its part by its number; create the part if it is the first."""
     text = toc.read_text(encoding="utf-8")
     contents = yaml.safe_load(text)
     parts: list[dict[str, Any]] = contents["parts"]
@@ -82,14 +82,14 @@ def enter(file: str, caption: str, toc: Path) -> None:
 
 
 class Indented(yaml.SafeDumper):
-    """Writes lists as the file has them, further in than what they belong to."""
+    """Indents lists further than their parent, as the file does."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
 
 
 def main() -> None:
-    # make hands its variables on in the environment, where a title may contain any quotes.
+    # make passes its variables in the environment, where a title may contain any quotes.
     number, name, title = (os.environ.get(key, "") for key in ("NUMBER", "NAME", "TITLE"))
     if not (number.isdecimal() and name and title):
         sys.exit('Say which: make new-chapter NUMBER=05 NAME=multi_head_attention TITLE="..."')

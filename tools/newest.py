@@ -1,6 +1,6 @@
-"""Print `requirements.txt` without its pins, to try the book with the newest of everything.
+"""Print `requirements.txt` without its pins, to try the book with the newest versions.
 
-A comment that says `newest: SPEC` keeps that bound: some releases are another program.
+A comment `newest: SPEC` keeps that bound: some releases are a different program.
 """
 
 import re
@@ -11,7 +11,7 @@ PIN = re.compile(r"^(?P<name>[\w.-]+)==[^\s#]+\s*(?:#\s*newest: (?P<bound>[^\s;]
 
 
 def unpinned(requirements: str) -> str:
-    """Return the requirements with bounds in the place of pins; other lines as they are."""
+    """Return the requirements with bounds instead of pins; other lines are unchanged."""
     lines = []
     for line in requirements.splitlines():
         pin = PIN.match(line)

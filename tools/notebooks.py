@@ -1,4 +1,4 @@
-"""The chapters: which there are, how they are written down, and in what surroundings they run."""
+"""The chapters: their list, their file format, and the environment they run in."""
 
 import hashlib
 import importlib
@@ -18,7 +18,7 @@ NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-#: What frontends write into a cell about themselves or about the run.
+#: Metadata that frontends write into a cell about themselves or about the run.
 FLEETING = ("ExecuteTime", "collapsed", "execution", "scrolled", "trusted")
 
 
@@ -29,7 +29,7 @@ def table_of_contents(root: Path = ROOT) -> list[Path]:
 
 
 def entries(node: Any) -> Iterator[str]:
-    """Go through everything in a table of contents that names a file."""
+    """Yield everything in a table of contents that names a file."""
     if isinstance(node, dict):
         yield from (node[key] for key in ("root", "file") if key in node)
         for key in ("parts", "chapters", "sections"):
@@ -40,7 +40,7 @@ def entries(node: Any) -> Iterator[str]:
 
 
 def with_suffix(stem: Path) -> Path:
-    """Return the file a name without suffix stands for; the name itself where there is none."""
+    """Return the file for a name without suffix, or the name itself if there is none."""
     if stem.is_file():
         return stem
     found = [stem.with_name(stem.name + suffix) for suffix in (".ipynb", ".md")]
@@ -55,8 +55,8 @@ def notebooks(root: Path = ROOT) -> list[Path]:
 def surroundings() -> dict[str, str]:
     """Return the environment variables a chapter runs in.
 
-    They import this tree, wherever a kernel starts. Committed outputs leave the scripts of the
-    attention views to the site, and a reader's own settings of IPython or Matplotlib do not show.
+    They make every kernel import this tree. Committed outputs leave the scripts of the attention
+    views to the site, and the user's settings of IPython or Matplotlib have no effect.
     """
     aside = str(ROOT / ".venv" / "share" / "glassbox")
     return dict(os.environ) | {
@@ -71,14 +71,14 @@ def surroundings() -> dict[str, str]:
 
 
 def enter_surroundings() -> None:
-    """Take them on for this process and the kernels it starts."""
+    """Set these variables for this process and the kernels it starts."""
     os.environ.update(surroundings())
-    # Matplotlib lists the machine's fonts once, and would announce it in the first cell.
+    # Matplotlib lists the machine's fonts once, and would report it in the first cell.
     importlib.import_module("matplotlib.font_manager")
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
-    """Drop what differs from run to run or from machine to machine; in place, and returned."""
+    """Drop what differs between runs or machines, in place; return the notebook."""
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     taken: set[str] = set()
@@ -101,7 +101,7 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
 
 
 def merged(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join neighbouring pieces of one stream: where a kernel cuts its output is chance."""
+    """Join adjacent pieces of one stream: where a kernel splits its output is random."""
     joined: list[NotebookNode] = []
     for output in outputs:
         last = joined[-1] if joined else None
@@ -113,7 +113,7 @@ def merged(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
-    """Write a notebook whole or not at all."""
+    """Write a notebook completely or not at all."""
     nbformat.validate(notebook)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:

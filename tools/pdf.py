@@ -1,7 +1,7 @@
 """Print the built site as one PDF: a title page, contents with page numbers, and every chapter.
 
-The pages are put together into one, so that links lead from chapter to chapter, and printed by
-Chromium twice: the first time says on which page each heading comes to stand.
+The pages are combined into one, so that links lead from chapter to chapter, and printed by Chromium
+twice: the first pass finds the page of each heading.
 """
 
 import re
@@ -22,8 +22,8 @@ from tools.serve import Server
 
 PDF = ROOT / "_build" / "pdf" / "the-glass-box-transformer.pdf"
 PATIENCE = 600_000  # ms
-#: What the site has and paper does without: the front page is the title page, and the reference of
-#: the package is for looking up.
+#: Pages that are not printed: the title page replaces the front page, and the reference of the
+#: package is for looking up.
 LEFT_OUT = ("intro", "chapters/api")
 HEADING = re.compile(
     r'<section[^>]*? id="(?P<anchor>[^"]+)">\s*(?:<span id="[^"]*"></span>\s*)*'
@@ -32,9 +32,7 @@ HEADING = re.compile(
     re.DOTALL,
 )
 MINIATURE = re.compile(r'<nav class="gb-here".*?</nav>', re.DOTALL)
-DEFINITIONS = (
-    '<div class="gb-definitions" hidden>'  # at the end of an article; a pointer shows them
-)
+DEFINITIONS = '<div class="gb-definitions" hidden>'  # at the end of an article, shown on hover
 SCRIPTED = re.compile(r"<iframe.*?</iframe>|<script.*?</script>", re.DOTALL)
 
 
@@ -43,14 +41,14 @@ class Sheet:
     """A page of the site as a part of the book."""
 
     name: str  # of its file, without folder and suffix; its address in the book
-    part: str  # the part of the book that it opens, or nothing
+    part: str  # the part of the book that it begins, or empty
     html: str  # its article; every id begins with its name
     styles: tuple[str, ...]  # the addresses of its style sheets
     headings: tuple[Mapping[str, str], ...]  # anchor, level, number and title
 
 
 def sheets(site: Path, toc: Mapping[str, Any]) -> Iterator[Sheet]:
-    """Go through the pages that are printed, in the order of the book."""
+    """Yield the pages to print, in the order of the book."""
     listed = [
         (chapter["file"], part["caption"] if first == 0 else "")
         for part in toc["parts"]
@@ -63,16 +61,16 @@ def sheets(site: Path, toc: Mapping[str, Any]) -> Iterator[Sheet]:
 
 
 def sheet(page: Path, part: str, names: set[str]) -> Sheet:
-    """Read a page, and give its anchors and links the form they have in the book.
+    """Read a page, and convert its anchors and links to those of the book.
 
     Parameters
     ----------
     page : Path
         A page of the built site.
     part : str
-        What it opens, or nothing.
+        The part that it begins, or empty.
     names : set of str
-        The pages that are printed. Links to others lose their target.
+        The pages to print. Links to others lose their target.
 
     Returns
     -------
@@ -91,7 +89,7 @@ def sheet(page: Path, part: str, names: set[str]) -> Sheet:
             return ""
         return f'{found["name"]}="#{where}{f"-{anchor}" if anchor else ""}"'
 
-    article = article.replace('="../', '="../html/')  # the book lies beside the site
+    article = article.replace('="../', '="../html/')  # the book is next to the site
     article = re.sub(r'\bid="', f'id="{name}-', article)
     article = re.sub(r"url\(#", f"url(#{name}-", article)
     article = re.sub(r'(?P<name>\b(?:xlink:)?href)="(?P<address>[^"]*)"', target, article)
@@ -113,16 +111,16 @@ def book(title: str, parts: list[Sheet], pages: Mapping[str, int]) -> str:
     Parameters
     ----------
     title : str
-        Of the book.
+        The title of the book.
     parts : list of Sheet
-        What it holds.
+        The pages of the book.
     pages : mapping
-        The page that each anchor comes to stand on; empty as long as nobody knows.
+        The page number of each anchor; empty if not yet known.
 
     Returns
     -------
     str
-        HTML for a folder beside the site.
+        HTML for a folder next to the site.
     """
     styles = dict.fromkeys(style for part in parts for style in part.styles)
     links = "".join(f'<link rel="stylesheet" href="{style}">' for style in styles)
@@ -171,10 +169,10 @@ def _css(name: str) -> str:
 
 
 def pages_of(pdf: bytes) -> dict[str, int]:
-    """Return the page of each anchor that a link of the book leads to.
+    """Return the page of each anchor that a link in the book leads to.
 
-    Chromium writes the pages in their order, each as an object with a number, and the anchors as
-    names with the number of a page.
+    Chromium writes the pages in order, each as a numbered object, and the anchors as names with the
+    number of a page.
     """
     order = re.findall(rb"(\d+) 0 obj\s*<</Type /Page\s", pdf)
     place = {number: page for page, number in enumerate(order, start=1)}
@@ -187,20 +185,20 @@ def _unescaped(name: bytes) -> str:
 
 
 def print_book(page: Page, url: str, folder: Path, title: str, parts: list[Sheet]) -> bytes:
-    """Print, and print again with the numbers of the pages in the contents.
+    """Print, and print again with page numbers in the contents.
 
     Parameters
     ----------
     page : Page
         A page of a browser.
     url : str
-        Where the folder of the site is served, and what lies beside it.
+        The address under which the site's folder and those next to it are served.
     folder : Path
-        For the page that is printed; beside the site.
+        The folder for the printed page, next to the site.
     title : str
-        Of the book.
+        The title of the book.
     parts : list of Sheet
-        What it holds.
+        The pages of the book.
 
     Returns
     -------

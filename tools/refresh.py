@@ -16,7 +16,7 @@ CELL_SECONDS = 600
 
 
 def chosen(which: str, folder: Path = CHAPTERS) -> list[Path]:
-    """Return the chapters that `04`, `4`, a file's name or `all` stand for."""
+    """Return the chapters selected by `04`, `4`, a file's name or `all`."""
     if which == "all":
         return notebooks()
     name = Path(which).stem
@@ -30,10 +30,10 @@ def chosen(which: str, folder: Path = CHAPTERS) -> list[Path]:
 
 
 def run(notebook: NotebookNode) -> NotebookNode:
-    """Execute a notebook from top to bottom, in place: in a fresh kernel and an empty folder.
+    """Execute a notebook in place, from top to bottom, in a fresh kernel and an empty folder.
 
-    A chapter that needs a file beside itself fails here, as it would for a reader who has
-    downloaded the notebook alone.
+    A chapter that needs a file next to it fails here, as it would for a reader who has downloaded
+    only the notebook.
     """
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -46,7 +46,7 @@ def run(notebook: NotebookNode) -> NotebookNode:
             record_timing=False,
             store_widget_state=False,
             coalesce_streams=True,
-            extra_arguments=["--log-level=ERROR"],  # the kernel's own remarks are not the chapter's
+            extra_arguments=["--log-level=ERROR"],  # hide the kernel's own messages
             resources={"metadata": {"path": folder}},
         )
         client.execute(env=surroundings())
@@ -54,7 +54,7 @@ def run(notebook: NotebookNode) -> NotebookNode:
 
 
 def refresh(path: Path) -> None:
-    """Run one chapter and replace it by the result; if a cell fails, leave it as it was."""
+    """Run one chapter and replace it with the result; if a cell fails, leave it unchanged."""
     notebook = nbformat.read(path, as_version=4)
     write(normalise(run(notebook)), path)
 

@@ -1,22 +1,22 @@
-"""When is the output of a cell the same as the one the book shows?
+"""Compare the output of a cell with the one that the book shows.
 
-Text for text, except that another processor may round another way: two decimal numbers are the same
-when they differ by at most one unit in the last printed place. Integers, shapes and words have to
+Text must be equal, except that another processor may round differently: two decimal numbers are the
+same when they differ by at most one unit in the last printed place. Integers, shapes and words must
 be identical. So `0.1234` is `0.1235` and not `0.1236`; `1e-05` is `2e-05` and not `1e-04`.
 """
 
 import re
 from decimal import Decimal
 
-# A number with a point or an exponent, standing alone: not a version such as 1.4.0, not the 5 of a
-# name such as v1.5b.
+# A number with a point or an exponent on its own: not a version such as 1.4.0, not the 5 in a name
+# such as v1.5b.
 DECIMAL = re.compile(
     r"(?<![\w.])(-?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?)(?!\w|\.\d)", re.ASCII
 )
 
 
 def close(one: str, other: str) -> bool:
-    """Whether two numbers differ by at most one unit in the last place of the finer one."""
+    """Return whether two numbers differ by at most one unit in the last place of the finer one."""
     a, b = Decimal(one), Decimal(other)
     if one.endswith(".") and other.endswith("."):
         return a == b  # PyTorch's "1." in a tensor of whole numbers: nothing was rounded
@@ -25,10 +25,10 @@ def close(one: str, other: str) -> bool:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two outputs are the same up to one unit in the last printed place of each decimal."""
+    """Return whether outputs are equal up to one unit in the last printed place of each decimal."""
     if one == other:
         return True
-    # Splitting by a group gives text, number, text, number, ..., text.
+    # Splitting by a group yields text, number, text, number, ..., text.
     left, right = DECIMAL.split(one), DECIMAL.split(other)
     if len(left) != len(right):
         return False
@@ -37,7 +37,7 @@ def same(one: str, other: str) -> bool:
         if not close(number, number_too):
             return False
         if number.startswith("-") != number_too.startswith("-"):
-            # -0.0000 and 0.0000: the minus takes the place of the blank that PyTorch pads with.
+            # -0.0000 and 0.0000: the minus replaces the blank that PyTorch pads with.
             text, text_too = text.rstrip(" "), text_too.rstrip(" ")
         if text != text_too:
             return False
@@ -45,7 +45,7 @@ def same(one: str, other: str) -> bool:
 
 
 class Output(str):
-    """Text of an output that equals another when `same` says so."""
+    """The text of an output, which equals another if `same` says so."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
-"""Record the translations of the front page: what the translator wrote, and where it looked.
+"""Record the translations of the front page: the translator's output and its attention.
 
-The head is the one that chapter 8 finds, and prints: of all heads of cross-attention it most often
+The head is the one that chapter 8 finds and prints: of all cross-attention heads, it most often
 points at the French word that is about to be written in English.
 """
 

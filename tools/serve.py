@@ -14,7 +14,7 @@ TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files of one folder; text is compressed for whoever accepts it."""
+    """Serves the files of one folder; text is compressed for clients that accept it."""
 
     def do_GET(self) -> None:
         path = Path(self.translate_path(self.path))
@@ -32,7 +32,7 @@ class Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Keep quiet about each request."""
+        """Do not log requests."""
 
 
 class Server(ThreadingHTTPServer):
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Let a browser hang up in the middle of a file; report anything else."""
+        """Ignore a browser that disconnects in the middle of a file; report anything else."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ def main() -> None:
     try:
         server = Server(SITE, port)
     except OSError:
-        server = Server(SITE)  # the port is taken
+        server = Server(SITE)  # the port is in use
     with server, suppress(KeyboardInterrupt):
         print(f"The book is at {server.url} (Ctrl+C ends this).", flush=True)
         server.serve_forever()

@@ -1,9 +1,9 @@
-"""A processor that rounds in its own way: every result that processors may round differently moves.
+"""Imitate a processor that rounds differently: perturb every result that may round differently.
 
-Matrix products, sums and functions such as `exp` come out of another make of processor with other
-last bits. Here they do on this one, in a way that stays the same from run to run: how far a number
-moves depends on its own bits and on a salt, so each salt imitates a processor. Numbers that need
-few bits, such as 0, 1 or 0.25, stay as they are: sums and products of such numbers are exact.
+Matrix products, sums and functions such as `exp` have different last bits on another make of
+processor. Here they do on this one, reproducibly: how far a number moves depends on its own bits
+and on a salt, so each salt imitates a processor. Numbers that need few bits, such as 0, 1 or 0.25,
+stay unchanged: sums and products of such numbers are exact.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-#: Sums of many products, whose order is the processor's own, by the names of PyTorch's operators.
+#: Sums of many products, whose order depends on the processor, by PyTorch's operator names.
 SUMS = """
     mm bmm addmm baddbmm addbmm mv addmv dot vdot convolution convolution_backward sum mean var
     var_mean std std_mean cumsum linalg_vector_norm norm native_layer_norm
@@ -21,14 +21,14 @@ SUMS = """
     _scaled_dot_product_flash_attention_for_cpu_backward embedding_dense_backward index_add
     nll_loss_forward nll_loss2d_forward _linalg_eigh _linalg_svd linalg_qr logsumexp _cdist_forward
 """.split()
-#: Functions of one number, which processors compute by other approximations.
+#: Functions of one number, which processors approximate differently.
 FUNCTIONS = """
     exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid erf erfc erfinv rsqrt pow softplus
     gelu gelu_backward silu silu_backward tanh_backward sigmoid_backward _softmax _log_softmax
     _softmax_backward_data _log_softmax_backward_data
 """.split()
-#: For each dtype the integers of its size, how many bits those have, and how many low bits of a
-#: number are zero only where nothing was rounded.
+#: For each dtype, the integers of its size, their number of bits, and how many low bits of a number
+#: are zero only if nothing was rounded.
 LAYOUTS = {torch.float32: (torch.int32, 32, 10), torch.float64: (torch.int64, 64, 36)}
 
 
@@ -44,7 +44,7 @@ def shake(x: Tensor, salt: int, most: int) -> None:
 
 
 class Shaken(TorchDispatchMode):
-    """Where it is entered, PyTorch computes as the imitated processor does."""
+    """A mode in which PyTorch computes as the imitated processor does."""
 
     def __init__(self, salt: int) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Shaken(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Compute, then move what was rounded."""
+        """Compute, then perturb what was rounded."""
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
         if name not in SUMS and name not in FUNCTIONS:
@@ -68,5 +68,5 @@ class Shaken(TorchDispatchMode):
 
 
 def enter(salt: int) -> None:
-    """Compute like this from now on, in this thread."""
+    """Enter this mode for the rest of this thread."""
     Shaken(salt).__enter__()

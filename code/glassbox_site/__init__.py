@@ -1,6 +1,6 @@
-"""The book's Sphinx extension: what turns the chapters into this website.
+"""The book's Sphinx extension, which turns the chapters into this website.
 
-One idea per file, in the order in which they act; the first line of each says what it does.
+One idea per file, in the order in which they act; each file's first line says what it does.
 """
 
 from pathlib import Path
@@ -54,12 +54,12 @@ STYLES = (
     *("palette", "type", "layout", "code", "blocks", "path", "preview", "figures", "practice"),
     *("api", "reference", "front", "print"),
 )
-#: Classic scripts: a browser loads no module for a page that is read from a folder.
+#: Classic scripts: a browser does not load modules for a page opened from a folder.
 SCRIPTS = ("memory", "code", "preview", "header", "path")
 
 
 def use_our_files(app: Sphinx, config: Config) -> None:
-    """Put our templates before the theme's and our static files behind them."""
+    """Put our templates before the theme's and our static files after them."""
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_static_path.append(str(HERE / "static"))
 
@@ -77,7 +77,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", use_our_files)
     app.connect("build-finished", write_view_scripts)
     for style in STYLES:
-        app.add_css_file(f"{style}.css", priority=900)  # behind the theme's
+        app.add_css_file(f"{style}.css", priority=900)  # after the theme's
     for script in SCRIPTS:
         app.add_js_file(f"book/{script}.js", loading_method="defer")
     for part in PARTS:

@@ -1,8 +1,8 @@
-"""The reference of the package, out of its docstrings.
+"""The reference of the package, generated from its docstrings.
 
 A page names modules or packages (`{api} glassbox.positional`); every public class and function in
 them is documented, whatever is added later. A signature shows where to import from, and its source
-unfolds below: this is a book of glass boxes.
+unfolds below it: this is a book of glass boxes.
 """
 
 import re
@@ -28,7 +28,7 @@ OPTIONS = dict.fromkeys(("members", "ignore-module-all", "no-value"), True)
 
 
 def shown(root: str) -> list[str]:
-    """The modules below a name that have something to show: what it exports comes first."""
+    """Return the modules below a name that have something to show, those it exports first."""
 
     def exports(module: str) -> bool:
         return any(home(module, name) != module for name in public_names(module))
@@ -38,7 +38,7 @@ def shown(root: str) -> list[str]:
 
 
 def pages(source: Path) -> dict[str, list[str]]:
-    """The modules that each page of the reference names, in the order of the contents."""
+    """Return the modules that each page of the reference names, in the order of the contents."""
     toc = yaml.safe_load((source / "_toc.yml").read_text(encoding="utf-8"))
     entries = [entry for part in toc["parts"] for entry in part["chapters"]]
     (reference,) = (entry for entry in entries if entry["file"] == REFERENCE)
@@ -62,22 +62,22 @@ class Api(SphinxDirective):
         ]
 
     def section(self, module: str) -> nodes.section:
-        """A module under its name, with everything public that it defines."""
+        """Return a section for a module, with everything public that it defines."""
         section = nodes.section("", ids=[make_id(self.env, self.state.document, "", module)])
         section += nodes.title("", "", nodes.literal("", module))
         self.parse(["```{eval-rst}", f".. automodule:: {module}", "```"], section)
-        if not public_names(module):  # a package: what it offers is defined further down
+        if not public_names(module):  # a package: its names are defined in its modules
             section += self.parse([links([module])], nodes.container(classes=["gb-names"]))
         return section
 
     def parse(self, markdown: list[str], node: nodes.Element) -> nodes.Element:
-        """Put into a node what the Markdown says."""
+        """Parse Markdown into a node."""
         self.state.nested_parse(StringList(markdown), 0, node)
         return node
 
 
 class Overview(Api):
-    """List what the package has: each page, with the names that are imported from there."""
+    """List the package's contents: each page, with the names that can be imported from it."""
 
     required_arguments = 0
 
@@ -92,7 +92,7 @@ class Overview(Api):
 
 
 def links(roots: list[str]) -> str:
-    """Link the classes and functions that are imported from modules or packages, in Markdown."""
+    """Return Markdown links to the classes and functions importable from modules or packages."""
     things = [
         getattr(module, name)
         for root in roots
@@ -104,13 +104,13 @@ def links(roots: list[str]) -> str:
 
 
 def finish(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
-    """Name the shortest path of a class or function, and fold its source below it."""
+    """Show the shortest path of a class or function, and fold its source below it."""
     signature = content.parent.next_node(addnodes.desc_signature)
     if domain != "py" or signature is None:
         return
     double_quotes(signature)
     if kind == "data":
-        signature["_toc_name"] = ""  # the contents of a page list what one can call
+        signature["_toc_name"] = ""  # the page's contents list only callables
     prefix = signature.next_node(addnodes.desc_addname)
     module, name = signature["module"], signature["fullname"]
     if prefix is None or name not in public_names(module):  # a method, or a constant
@@ -130,7 +130,7 @@ def finish(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) 
 def name_toggles(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Name what unfolds pages in the contents, which the theme leaves without a name."""
+    """Name the toggles that unfold pages in the contents, which the theme leaves unnamed."""
     contents = context.get("generate_toctree_html")
     if contents is not None:
         summary = '<summary aria-label="Pages below this one">'

@@ -1,4 +1,4 @@
-"""The picture that goes with a link to the book: its sign, its name, and what it is."""
+"""The preview picture of links to the book: its logo, its name, and what it is."""
 
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -29,13 +29,13 @@ KEYS = ((37, 27, 1.3, 3.3), (37, 38, 4.2, 4.2), (37, 49, 1.3, 3.3))
 
 
 def font(name: str, size: float) -> ImageFont.FreeTypeFont:
-    """Return the book's letters."""
+    """Return the book's font."""
     with as_file(files(SANS).joinpath(f"files/SourceSansPro-{name}.ttf")) as path:
         return ImageFont.truetype(str(path), round(size * SCALE))
 
 
 def write(path: Path) -> None:
-    """Draw it."""
+    """Draw the picture."""
     picture = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), PAPER)
     draw = ImageDraw.Draw(picture)
 

@@ -1,8 +1,8 @@
-"""Coloured cells in the page: tensors as grids, and maps with the words that describe them.
+"""Coloured cells in the page: tensors as grids, and maps with their descriptions.
 
-What PyTorch prints of a small tensor becomes a grid with the same numbers; the notebook keeps the
-text. A map takes the alternative text of its figure as its name, and a chart that stands below it
-follows the theme like any drawing. Pages with cells ask for their script and style.
+PyTorch's printout of a small tensor becomes a grid with the same numbers; the notebook keeps the
+text. A map takes the alternative text of its figure as its name, and a chart below it follows the
+theme like any drawing. Pages with cells ask for their script and style.
 """
 
 import re
@@ -27,7 +27,7 @@ DRAWING = re.compile(r"<svg\b.*</svg>", re.DOTALL)
 class Cells(SphinxPostTransform):
     """Turn tensors into cells, and fit maps into the page."""
 
-    default_priority = 360  # when it is known which form of an output is shown
+    default_priority = 360  # after the form of each output is chosen
     formats = ("html",)
 
     def run(self, **kwargs: object) -> None:
@@ -42,7 +42,7 @@ class Cells(SphinxPostTransform):
 
 
 def in_pieces(block: nodes.literal_block) -> list[nodes.Element]:
-    """Return a grid for each tensor that is printed on lines of its own, and the text around."""
+    """Return a grid for each tensor printed on its own lines, and the text around it."""
     from glassbox_book.viz.tensors import PRINTED, drawn  # pulls in torch
 
     pieces: list[nodes.Element] = []
@@ -67,7 +67,7 @@ def in_pieces(block: nodes.literal_block) -> list[nodes.Element]:
 
 
 def fitted(raw: nodes.raw, prefix: str) -> str:
-    """Return the HTML of cells as a page has it."""
+    """Return the HTML of cells, adapted to a page."""
     html = SCRIPT.sub("", raw.astext())
     html = DRAWING.sub(lambda found: inline_both(found[0], prefix, "The chart below"), html)
     cell: nodes.Node | None = raw
@@ -80,7 +80,7 @@ def fitted(raw: nodes.raw, prefix: str) -> str:
 
 
 def write_files(app: Sphinx) -> None:
-    """Write script and style before the pages, which say what version of them they ask for."""
+    """Write script and style before the pages, which name their versions."""
     if app.builder.format == "html":
         from glassbox_book.viz import cells  # pulls in torch
 

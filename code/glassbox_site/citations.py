@@ -1,6 +1,6 @@
-"""The bibliography is a list of its entries, for a screen reader too.
+"""Make the bibliography a list of its entries, for screen readers too.
 
-docutils gives each entry a role that the standard has withdrawn, inside a list that allows none but
+docutils gives each entry a role that the standard has withdrawn, inside a list that allows only
 list items.
 """
 

@@ -1,4 +1,4 @@
-"""A glossary term says what it means where it is used.
+"""Show the definition of a glossary term where the term is used.
 
 Every page carries, hidden at its end, the definitions of the terms it links to; the link is
 described by its definition (`aria-describedby`), and `preview.js` shows it on hover, focus and tap.
@@ -16,7 +16,7 @@ GLOSSARY = "chapters/glossary"
 
 @cache
 def glossary(env: BuildEnvironment) -> dict[str, nodes.definition]:
-    """Definitions of the glossary by the id of their term."""
+    """Return the glossary's definitions by the ids of their terms."""
     if GLOSSARY not in env.found_docs:
         return {}
     entries = {}
@@ -28,7 +28,7 @@ def glossary(env: BuildEnvironment) -> dict[str, nodes.definition]:
 
 
 def without_links(definition: nodes.definition) -> list[nodes.Node]:
-    """A copy of a definition in which cross-references are plain text, and nothing has an id."""
+    """Return a copy of a definition with cross-references as plain text and without ids."""
     copy = definition.deepcopy()
     for link in list(copy.findall(addnodes.pending_xref)):
         link.replace_self(nodes.inline("", link.astext()))
@@ -38,7 +38,7 @@ def without_links(definition: nodes.definition) -> list[nodes.Node]:
 
 
 def add_definitions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Describe each term that a page links to by its definition."""
+    """Add the definition of each term that a page links to, as its description."""
     if app.builder.format != "html" or docname == GLOSSARY:
         return
     used: dict[str, nodes.definition] = {}
@@ -60,5 +60,5 @@ def add_definitions(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Act when all references of a page are resolved."""
+    """Act after all references of a page are resolved."""
     app.connect("doctree-resolved", add_definitions)

@@ -1,6 +1,6 @@
-"""Docstrings in NumPy's style become definition lists: a name, its type, what it means.
+"""Turn docstrings in NumPy's style into definition lists: name, type, meaning.
 
-Each section is a field; inside it stand its entries, which a narrow screen breaks where it would
+Each section is a field that contains its entries; a narrow screen can wrap them, where it would
 have to scroll a table.
 """
 
@@ -39,7 +39,7 @@ def entries(body: list[str]) -> Iterator[str]:
 
 
 def names(entry: str) -> list[str]:
-    """Return what an entry describes: parameters, or exceptions."""
+    """Return the names that an entry describes: parameters, or exceptions."""
     return [name.strip(" *") for name in entry.partition(" : ")[0].split(",")]
 
 
@@ -55,12 +55,12 @@ def to_rst(lines: list[str], module: str) -> list[str]:
         for line, below in zip(body, [*body[1:], ""], strict=True):
             text.append(f"   {_entry(name, line, module) if line in begins else line}".rstrip())
             if line in begins and not below.startswith(" "):
-                text.append("      ..")  # nothing more is said about it
+                text.append("      ..")  # no description
     return [*text, ""]
 
 
 def _entry(section: str, line: str, module: str) -> str:
-    """Set the first line of an entry: what is named as code, its type beside it."""
+    """Format the first line of an entry: names as code, followed by their type."""
     if section == "Raises":
         return ", ".join(f"``{name}``" for name in names(line))
     if found := NAMED.match(line):
@@ -81,7 +81,7 @@ def _linked(kind: str, module: str) -> str:
 
 
 def link_chapters(text: str, chapters: dict[int, str]) -> str:
-    """Link "Chapter 4, equation ``eq-scores``" where the book has that chapter already."""
+    """Link "Chapter 4, equation ``eq-scores``" if the book has that chapter."""
 
     def link(found: re.Match[str]) -> str:
         document = chapters.get(int(found["number"]))

@@ -1,8 +1,8 @@
-"""SVG goes into the page itself, so that it follows light and dark, and its text can be read.
+"""Put SVG into the page itself, so that it follows light and dark, and its text is accessible.
 
-This holds for the figures that cells draw as for the diagrams of `images/`. Their neutral colour
-becomes the colour of the text around, the colours that have a meaning become those of the palette,
-and their ids become unique in the page. A chart brings a second drawing for telephones.
+This applies to the figures that cells draw and to the diagrams in `images/`. Their neutral colour
+becomes that of the surrounding text, meaningful colours become those of the palette, and their ids
+become unique in the page. A chart includes a second drawing for phones.
 """
 
 import re
@@ -22,7 +22,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 MATPLOTLIB_STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 PALETTE = Path(__file__).parent / "static" / "palette.css"
 MEANING = r"query|key|value|attention|feed-forward|norm|embedding|memory|series-\d|paper|amber-ink"
-#: Colours in a drawing, and what the page draws them with; the palette has the light ones first.
+#: Colours in a drawing, and their replacements in the page; the palette has the light ones first.
 COLOURS = {
     hexadecimal: f"var(--gb-{name})"
     for name, hexadecimal in reversed(
@@ -33,7 +33,7 @@ COLOUR = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.IGNORECASE)
 
 
 def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
-    """One `<svg>` element that can stand in a page beside others.
+    """Return one `<svg>` element that can be in a page with others.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
     prefix
         Put before every id.
     alt
-        The text alternative: the accessible name. A drawing that has links inside keeps them
+        The text alternative: the accessible name. A drawing that contains links keeps them
         reachable, so it is a group and not an image.
     width
         Width in the page, in any CSS unit; its own width, at most the column's, if empty.
@@ -62,7 +62,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
             element.text = None
         if not (element.tail or "").strip():
             element.tail = None
-    # Matplotlib's one rule for everything would hold for the whole page; lines inherit the same.
+    # Matplotlib's universal rule would apply to the whole page; lines inherit the same.
     for style in root.iter("style"):
         if style.text != MATPLOTLIB_STYLE:
             raise ValueError(f"a style sheet in a drawing holds for the whole page: {style.text}")
@@ -80,7 +80,7 @@ def inline_svg(source: str, prefix: str, alt: str, width: str = "") -> str:
 
 
 def inline_both(source: str, prefix: str, alt: str, width: str = "") -> str:
-    """A drawing, and after it the one for telephones that it brings along, if it does.
+    """Return a drawing, followed by its version for phones, if it has one.
 
     Parameters
     ----------
@@ -103,26 +103,26 @@ def _themed(colour: re.Match[str]) -> str:
 
 
 def in_a_scroller(svg: str) -> str:
-    """Put a drawing that keeps its size into a box that scrolls where the column is narrower."""
+    """Put a drawing of fixed size into a box that scrolls if the column is narrower."""
     return f'<div class="gb-wide" tabindex="0" role="region" aria-label="Drawing">{svg}</div>'
 
 
 def _local(value: str, ids: set[str | None], prefix: str) -> str:
-    """Give the ids in an attribute their prefix, where defined and where used."""
+    """Prefix the ids in an attribute, both definitions and uses."""
     if value in ids:
         return prefix + value
     return re.sub(r"#([\w.:-]+)", lambda m: f"#{prefix}{m[1]}" if m[1] in ids else m[0], value)
 
 
 def _pixels(root: ET.Element, width: str) -> str:
-    """Width of a drawing in CSS pixels, out of its width in points or of its view box."""
+    """Return a drawing's width in CSS pixels, from its width in points or its view box."""
     if width.endswith("pt"):
         return f"{float(width[:-2]) * 4 / 3:.0f}px"
     return f"{float(root.attrib['viewBox'].split()[2]):.0f}px"
 
 
 class InlineDrawings(SphinxPostTransform):
-    """Replace every image that is an SVG file by the drawing."""
+    """Replace every image that is an SVG file with the drawing itself."""
 
     default_priority = 350
     formats = ("html",)
@@ -142,7 +142,7 @@ class InlineDrawings(SphinxPostTransform):
 
 
 def draw_logo(app: Sphinx, config: Config) -> None:
-    """Offer the logo to the templates, as a decoration: the book's name stands beside it."""
+    """Offer the logo to the templates, as a decoration: the book's name is next to it."""
     source = Path(app.srcdir, "images", "logo.svg").read_text(encoding="utf-8")
     svg = inline_svg(source, "logo-", "", "3rem")
     config.html_context["gb_logo"] = svg.replace('role="img" aria-label=""', 'aria-hidden="true"')

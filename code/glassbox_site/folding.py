@@ -1,4 +1,4 @@
-"""Solutions and whatever has the class `dropdown` are folded with `<details>`, without a script."""
+"""Fold solutions and anything with the class `dropdown` with `<details>`, without a script."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ class summary(nodes.General, nodes.Element):
 class Fold(SphinxPostTransform):
     """Turn solutions and dropdowns into folded blocks."""
 
-    default_priority = 400  # when sphinx-exercise has resolved the titles
+    default_priority = 400  # after sphinx-exercise has resolved the titles
     formats = ("html",)
 
     def run(self, **kwargs: object) -> None:
@@ -38,7 +38,7 @@ class Fold(SphinxPostTransform):
             for link in list(title.findall(nodes.reference)):  # a summary is a button already
                 link.replace_self(link.children)
             head = summary("", nodes.inline("", "", *title.children))
-            # sphinx-exercise puts what is gated into a section, whose id would not be unique
+            # sphinx-exercise puts gated content into a section, whose id would not be unique
             body = [c for part in content for c in (part.children if _is_section(part) else [part])]
             classes = [c for c in " ".join(node["classes"]).split() if c != "dropdown"]
             node.replace_self(

@@ -1,11 +1,11 @@
-"""The site's fonts: cut out of packages on the package index to the characters a book needs.
+"""The site's fonts: taken from packages on the package index, and cut to the characters in use.
 
-Those of the text stand in the style sheet itself, so that they are there with the first line that
-is drawn: a font that comes later moves the text, or stays away. The one of formulas, as large as
-the others together, is a file of its own.
+The fonts of the text are in the style sheet itself, so that they are available when the first line
+is drawn: a font that arrives later moves the text, or is not used. The font of formulas, as large
+as the others together, is a separate file.
 
 Source Serif and Source Sans (Adobe) and STIX Two Math are under the SIL Open Font License; their
-licences are served beside them.
+licences are served with them.
 """
 
 from base64 import b64encode
@@ -42,10 +42,10 @@ FONTS = {
 
 
 def even_radicals(font: TTFont) -> None:
-    """Give the tall radical signs the width of the lowest.
+    """Give the tall radical signs the width of the shortest.
 
-    Chromium reserves for every root the width of the widest sign there is, which leaves a gap
-    behind a root over a single letter.
+    Chromium reserves the width of the widest sign for every root, which leaves a gap after a root
+    over a single letter.
     """
     variants = font["MATH"].table.MathVariants
     lowest = font.getBestCmap()[ord("√")]
@@ -61,7 +61,7 @@ def even_radicals(font: TTFont) -> None:
 
 
 def draw_space(font: TTFont) -> None:
-    """Draw the visible space, which neither font of the text has: a tray as wide as an a."""
+    """Draw the visible space, which both text fonts lack: a tray as wide as an a."""
     stroke, width = font["post"].underlineThickness, font["hmtx"][font.getBestCmap()[ord("a")]][0]
     left, right, rim = width // 10, width - width // 10, font["OS/2"].sxHeight // 3
     corners = (
@@ -82,7 +82,7 @@ def draw_space(font: TTFont) -> None:
 
 
 def cut(font: Traversable, characters: str, target: Path) -> None:
-    """Write the characters of a font, compressed, keeping what sets formulas and numerals."""
+    """Write these characters of a font, compressed, with the features of formulas and numerals."""
     options = subset.Options(flavor="woff2", hinting=False, name_IDs=[0, 13, 14])
     options.layout_features += FEATURES
     options.drop_tables += ["DSIG"]
@@ -108,7 +108,7 @@ def put_into(sheet: Path, folder: Path) -> None:
 
 
 def notices() -> Iterator[str]:
-    """Copyright and licence of each font, as the font itself states them."""
+    """Yield copyright and licence of each font, as the font itself states them."""
     for package, path, _ in FONTS.values():
         with files(package).joinpath(path).open("rb") as file:
             names = TTFont(file)["name"]
@@ -116,7 +116,7 @@ def notices() -> Iterator[str]:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Write the fonts once; a later build finds them there."""
+    """Write the fonts once; a later build reuses them."""
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "fonts")
@@ -131,5 +131,5 @@ def write(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Write the fonts when the pages are there."""
+    """Write the fonts after the pages."""
     app.connect("build-finished", write)

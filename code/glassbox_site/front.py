@@ -1,8 +1,8 @@
 """The front page: the book's translator at work, and a card for each chapter.
 
 The translations were recorded by `tools/scenes.py`. They are drawn here, so that the page shows the
-first one before any script has run, and with none; `front.js` writes them again, token by token,
-and `live.js` draws a sentence of the reader's in the same way.
+first one before any script has run, or without scripts; `front.js` writes them again, token by
+token, and `live.js` draws the reader's sentence in the same way.
 """
 
 import json
@@ -23,10 +23,10 @@ from glassbox_site.thumbnails import thumbnail
 from glassbox_site.times import chapters, count, question
 
 SCENES = Path(__file__).with_name("scenes.json")
-FAINTEST = 0.015  # a ribbon of a smaller weight would not be seen
-#: In hundredths of an em: space around a token, between tokens, before a word, between the rows.
+FAINTEST = 0.015  # a ribbon of a smaller weight would be invisible
+#: In hundredths of an em: space around a token, between tokens, before a word, between rows.
 AROUND, BETWEEN, BEFORE_A_WORD, WIDE_GAP = 44, 10, 16, 500
-#: The same where the sentences stand beside each other: height of a token, space between them.
+#: The same for sentences side by side: height of a token, space between the sentences.
 ROW, TALL_GAP = 175, 620
 SCENE = """\
 <figure class="gb-scene" data-scene="translation" aria-label="A sentence above, its translation
@@ -52,14 +52,14 @@ below, and ribbons from each token of the translation to the tokens that it look
 
 @cache
 def advances() -> tuple[dict[int, str], Any, int]:
-    """Return what the letters of labels measure: glyphs, their widths, and the em they count in."""
+    """Return the metrics of the labels' letters: glyphs, their widths, and the size of the em."""
     with files(SANS).joinpath("files/SourceSansPro-Regular.ttf").open("rb") as file:
         font = TTFont(file)
         return font.getBestCmap(), dict(font["hmtx"].metrics), font["head"].unitsPerEm
 
 
 def width(token: str) -> int:
-    """Return how wide a token is drawn, in hundredths of an em."""
+    """Return the drawn width of a token, in hundredths of an em."""
     glyphs, metrics, em = advances()
     letters = sum(metrics[glyphs.get(ord(letter), "a")][0] for letter in token.replace(" ", "␣"))
     return max(100, round(100 * letters / em) + AROUND)
@@ -81,16 +81,16 @@ def gap(place: int, token: str) -> int:
 
 
 def ribbons(scene: dict[str, Any], name: str, *, tall: bool) -> str:
-    """Draw what each written token looks at: below one another, or on a narrow page side by side.
+    """Draw what each written token attends to: in rows, or side by side on a narrow page.
 
     Parameters
     ----------
     scene : dict
         From `scenes.json`.
     name : str
-        What the ids in the drawing begin with.
+        The prefix of the ids in the drawing.
     tall : bool
-        Whether the tokens stand in columns.
+        Whether the tokens are in columns.
     """
     ends = [scene["source"], scene["written"]]
     if tall:
@@ -130,7 +130,7 @@ def ribbons(scene: dict[str, Any], name: str, *, tall: bool) -> str:
 
 
 def row(tokens: list[str], kind: str, said: str) -> str:
-    """Set one sentence: a button for each token, which `front.js` makes answer."""
+    """Return one sentence: a button for each token, which `front.js` makes interactive."""
     buttons = []
     for place, token in enumerate(tokens):
         shown = escape(token.strip())
@@ -163,7 +163,7 @@ def stage(scene: dict[str, Any], number: int) -> str:
 
 
 class Scene(SphinxDirective):
-    """The translations, the first of which is on show."""
+    """The translations, of which the first is visible."""
 
     def run(self) -> list[nodes.Node]:
         """Draw them."""
@@ -190,7 +190,7 @@ class Scene(SphinxDirective):
 
 
 class Cards(SphinxDirective):
-    """A card for each chapter of the table of contents, out of its notebook."""
+    """A card for each chapter in the table of contents, made from its notebook."""
 
     def run(self) -> list[nodes.Node]:
         """Draw them."""

@@ -1,9 +1,9 @@
-"""What others read of a page: its address, its description, the picture that goes with a link.
+"""What other sites read of a page: its address, its description, and its preview picture.
 
-The address of publication is Sphinx's `html_baseurl`; where it is not set, a workflow on GitHub
+The address of publication is Sphinx's `html_baseurl`; if it is not set, a workflow on GitHub
 publishes to the Pages of its repository. Without an address there is neither a site map nor a
-picture for links, since both need one. The page of a mistyped address has everything in it: it is
-served below any path.
+preview picture, because both need one. The page for a wrong address is self-contained: it is served
+under any path.
 """
 
 import os
@@ -21,7 +21,7 @@ from sphinx.config import Config
 from glassbox_site import card
 from glassbox_site.times import chapters, count
 
-LONGEST = 160  # letters of a description that search engines show
+LONGEST = 160  # characters of a description that search engines show
 CARD = "_static/card.png"
 VIEWPORT = re.compile(r'<meta[^>]*name="viewport"[^>]*>')
 
@@ -39,7 +39,7 @@ def find_address(app: Sphinx, config: Config) -> None:
 
 
 def description(doctree: nodes.document | None) -> str:
-    """Return what a page begins with, its question if it has one: whole sentences, as many as fit.
+    """Return the beginning of a page, its question if it has one: as many sentences as fit.
 
     A first sentence that is too long ends at a word.
     """
@@ -54,7 +54,7 @@ def description(doctree: nodes.document | None) -> str:
 
 
 def sentences(doctree: nodes.document) -> Iterator[str]:
-    """Go through the sentences of a page's own paragraphs."""
+    """Yield the sentences of a page's own paragraphs."""
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, nodes.section | nodes.container | nodes.block_quote):
             text = " ".join(paragraph.astext().split())
@@ -64,7 +64,7 @@ def sentences(doctree: nodes.document) -> Iterator[str]:
 def describe(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Tell the head of a page what it needs; lead from the front page to the first chapter."""
+    """Give a page's head what it needs; link the front page to the first chapter."""
     context["metatags"] = VIEWPORT.sub("", context.get("metatags", ""))  # the theme has one
     context["page_description"] = description(doctree)
     context["has_formulas"] = "<math" in context.get("body", "")
@@ -80,13 +80,13 @@ def describe(
 
 
 def add_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Add the page that is served where there is none."""
+    """Add the page that is served for a wrong address."""
     if app.builder.format == "html":
         yield "404", {"home": app.config.html_baseurl}, "404.html"
 
 
 def write_files(app: Sphinx, error: Exception | None) -> None:
-    """Write the front page under the name that hosts look for, the picture, and the site map."""
+    """Write the front page under the name that hosts expect, the picture, and the site map."""
     if error is not None or app.builder.format != "html":
         return
     out, address = Path(app.outdir), app.config.html_baseurl

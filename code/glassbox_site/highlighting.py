@@ -1,7 +1,7 @@
-"""Code is marked up only where it is coloured: most of it is names, which have the text's colour.
+"""Mark up code only where it is coloured: most of it is names, which have the text's colour.
 
-A page of listings is a third as heavy for it, and a browser has a fifth of the elements to lay out.
-A line that is wider than the column is marked: it goes on below itself, indented (see code.css).
+This makes a page of listings a third as large, with a fifth of the elements to lay out. A line
+wider than the column is marked: it wraps and is indented (see code.css).
 """
 
 import re
@@ -14,18 +14,18 @@ from pygments.token import Name, Operator, Punctuation, Text, Token
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
-#: Kinds of words without a colour of their own (see code.css), and those among them that have one.
+#: Token types without their own colour (see code.css), and the exceptions that have one.
 PLAIN = (Name, Operator, Punctuation, Text)
 COLOURED = (Name.Class, Name.Decorator, Name.Exception, Name.Function, Operator.Word)
-#: Characters of a line that the column holds.
+#: Number of characters that fit in the column.
 COLUMNS = 84
 
 
 class Formatter(HtmlFormatter):
-    """Pygments' own, without a class for what has no colour."""
+    """Pygments' formatter, without classes for what has no colour."""
 
     def wrap(self, source: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-        """Mark the lines that are too long."""
+        """Mark lines that are too long."""
         return super().wrap(map(_marked, source))
 
     def _get_css_classes(self, kind: Any) -> str:
@@ -44,5 +44,5 @@ def _marked(line: tuple[int, str]) -> tuple[int, str]:
 
 
 def setup(app: Sphinx) -> None:
-    """Take the place of Sphinx's formatter, which is not to be configured."""
+    """Replace Sphinx's formatter, which cannot be configured."""
     PygmentsBridge.html_formatter = Formatter

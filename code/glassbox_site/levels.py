@@ -1,8 +1,8 @@
-"""Code in three levels: the cell that is the idea is open, everything else folds under its name.
+"""Show code at three levels: the cell with the idea is open, everything else folds under its name.
 
-What a cell is follows from its code (`kind`), or from a tag where the code does not tell: one of
-the keys of `NAMES`, `idea` for a cell that stays open, `quiz` for one whose code is not shown. The
-code of a solution is not folded a second time.
+The kind of a cell follows from its code (`kind`), or, where that is ambiguous, from a tag: one of
+the keys of `NAMES`, `idea` for a cell that stays open, `quiz` for one whose code is hidden. The
+code of a solution is not folded again.
 """
 
 import ast
@@ -15,7 +15,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from glassbox_site.folding import details, summary
 
-#: What is written on the fold of each kind of cell.
+#: The label on the fold of each kind of cell.
 NAMES = {
     "imports": "imports",
     "data": "data",
@@ -27,22 +27,22 @@ NAMES = {
     "numbers": "how these numbers are computed",
     "helper": "helpers for what follows",
 }
-#: Tags that say of a cell what it is; at most one for each.
+#: Tags that state the kind of a cell; at most one per cell.
 KINDS = {"idea", "quiz", *NAMES}
-#: What a cell of imports may do besides: choose how things look, and start the random numbers.
+#: What a cell of imports may also do: set styles, and seed the random numbers.
 SETTINGS = ("manual_seed", "set_printoptions", "use_book_style")
 ASSERTIONS = ("assert_close", "assert_equal")
-#: What is made in so few lines is shown with them.
+#: A cell of at most this many lines shows its code with its output.
 SHORT = 5
 
 
 def kind(source: str, metadata: Mapping[str, Any]) -> str:
-    """Return what a cell is, from its tag or else from its code.
+    """Return the kind of a cell, from its tag or else from its code.
 
     Parameters
     ----------
     source : str
-        Python.
+        The cell's Python code.
     metadata : mapping
         Of the cell.
 
@@ -80,7 +80,7 @@ def is_solution(metadata: Mapping[str, Any]) -> bool:
 
 
 def _called(node: ast.stmt) -> str:
-    """Return the name of what a statement calls, without what stands before its last point."""
+    """Return the name that a statement calls, without the part before its last dot."""
     function = getattr(getattr(node, "value", None), "func", None)
     return str(getattr(function, "attr", getattr(function, "id", "")))
 

@@ -1,4 +1,4 @@
-"""Source that a cell shows is a numbered listing.
+"""Turn source code that a cell displays into a numbered listing.
 
 A cell whose figure metadata has `classes: listing` shows code, not a picture: its caption, label
 and number are those of a code block.
@@ -10,7 +10,7 @@ from sphinx.transforms import SphinxTransform
 
 
 class Listings(SphinxTransform):
-    """Turn such figures into captioned code blocks."""
+    """Turn these figures into captioned code blocks."""
 
     default_priority = 210
 

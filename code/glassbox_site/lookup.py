@@ -1,7 +1,7 @@
-"""Pages to look things up in: a field that leaves what contains a word, and tables as cards.
+"""Reference pages: a field that filters entries by a word, and tables as cards.
 
-The field is `lookup.js`'s; without a script there is none. On a telephone a row of a wide table is
-a card, each of whose lines begins with the name of its column.
+The field comes from `lookup.js`; without scripts there is none. On a phone, a row of a wide table
+becomes a card, each line of which begins with the name of its column.
 """
 
 from typing import Any
@@ -10,14 +10,14 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 
-#: Pages, and what each of them lists.
+#: Pages, and what each lists.
 LISTS = {
     "chapters/notation": "symbols",
     "chapters/glossary": "terms",
     "chapters/bibliography": "works",
 }
 CARDS = ("chapters/notation", "chapters/results")
-WIDE = 4  # columns that a telephone has no room for
+WIDE = 4  # columns that do not fit on a phone
 FIELD = (
     '<p class="gb-lookup"><label>Look up <input type="search" autocomplete="off" '
     'autocapitalize="off" spellcheck="false" placeholder="{what}"></label>'
@@ -26,7 +26,7 @@ FIELD = (
 
 
 def add_field(app: Sphinx, page: nodes.document, docname: str) -> None:
-    """Put the field below what a page says first."""
+    """Put the field below a page's introduction."""
     if docname in LISTS and app.builder.format == "html":
         first = next(page.findall(nodes.paragraph))
         field = nodes.raw("", FIELD.format(what=LISTS[docname]), format="html")
@@ -36,7 +36,7 @@ def add_field(app: Sphinx, page: nodes.document, docname: str) -> None:
 def ask_for_it(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Link the script from the pages with a field, and name the columns in the cells of tables."""
+    """Link the script from pages with a field, and name the columns in the cells of tables."""
     if page in LISTS:
         app.add_js_file("lookup.js", loading_method="defer")
     if page in CARDS:
@@ -44,7 +44,7 @@ def ask_for_it(
 
 
 def with_names(body: str) -> str:
-    """Return a page in whose wide tables each cell carries the name of its column."""
+    """Return a page with the column's name in each cell of its wide tables."""
     soup = BeautifulSoup(body, "html.parser")
     for table in soup.find_all("table"):
         names = [head.get_text(" ", strip=True) for head in table.select("thead th")]

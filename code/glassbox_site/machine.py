@@ -1,4 +1,4 @@
-"""The machine in the page: its files beside the site's own, and the place where it stands."""
+"""The machine in the page: its files, next to the site's own, and its place in the page."""
 
 from pathlib import Path
 
@@ -22,16 +22,16 @@ PIECES = {
 
 
 class Machine(SphinxDirective):
-    """The directive `machine`: the sentence that is worked out, and what a script makes of it.
+    """The directive `machine`: a worked-out sentence, which a script makes interactive.
 
-    With an argument it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`, or
+    With an argument, it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`, or
     `poet`, the language model of characters.
     """
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Put it into the page, and make the page again when one of its files has changed."""
+        """Put it into the page, and rebuild the page when one of its files changes."""
         from glassbox_book.machine import assets, poet, scene
 
         models = [file for model in assets.FOLDERS for file in assets.model_files(model)]
@@ -44,7 +44,7 @@ class Machine(SphinxDirective):
         page = [nodes.raw("", drawn, format="html")]
         if not self.arguments:
             return page
-        name = f"{FOLDER}-{self.arguments[0]}"  # for the list of all that can be played with
+        name = f"{FOLDER}-{self.arguments[0]}"  # for the list of everything playable
         target = nodes.target("", "", ids=[name], names=[name])
         self.state.document.note_explicit_target(target)
         return [target, *page]

@@ -1,7 +1,7 @@
-"""Formulas become MathML when the site is built, so that reading one takes no script.
+"""Convert formulas to MathML when the site is built, so that showing them needs no script.
 
-docutils translates the LaTeX; what it gets slightly wrong for browsers is put right here. Capital
-Q, K and V carry the colours that query, key and value have in every figure.
+docutils translates the LaTeX; small errors that affect browsers are corrected here. Capital Q, K
+and V carry the colours that query, key and value have in every figure.
 """
 
 import re
@@ -27,25 +27,25 @@ SYNONYMS = {
 }
 BARS = {"|", "‖", "∣"}
 FENCES = {"(": ")", "[": "]", "{": "}"}
-APPLY = "\u2061"  # stands between a function and what it is applied to
+APPLY = "\u2061"  # between a function and its argument
 THIN = "0.1667em"
 BRACES = {"⏞", "⏟"}
 
 
 def to_mathml(latex: str, *, block: bool = False) -> str:
-    r"""MathML of a formula.
+    r"""Return the MathML of a formula.
 
     Parameters
     ----------
     latex
-        What stands between the dollars; `\begin{equation}` and `\begin{align}` are understood.
+        The text between the dollars; `\begin{equation}` and `\begin{align}` are understood.
     block
-        Whether the formula stands on a line of its own.
+        Whether the formula is on its own line.
 
     Raises
     ------
     MathError
-        A command that is not understood, named.
+        If a command is not understood, naming it.
     """
     latex = latex.strip()
     latex = re.sub(r"\\(begin|end)\{(equation|gather)\*?\}", "", latex).strip()
@@ -65,17 +65,17 @@ def to_mathml(latex: str, *, block: bool = False) -> str:
 
 
 def _mend(element: ET.Element) -> None:
-    """Mend the children of one element."""
+    """Correct the children of one element."""
     if element.tag == "mi" and element.text in ROLES and "mathvariant" not in element.attrib:
         element.set("class", ROLES[element.text])
     children = list(element)
-    # \left … \right is a row of its own; \lVert says what it is, and does not grow.
+    # \left … \right is its own row; \lVert has its own class and does not grow.
     fenced = element.tag == "mrow" and len(children) > 2 and "class" not in children[0].attrib
     for place, child in enumerate(children):
         stretches = "minsize" in child.attrib or (fenced and place in (0, len(children) - 1))
         if child.tag == "mo" and child.text in BARS and not stretches:
             child.set("stretchy", "false")
-        # A label of an under- or overbrace stands under or over it, not beside.
+        # The label of an under- or overbrace goes under or over it, not beside it.
         if child.tag in ("msub", "msup") and len(child[0]) == 2 and child[0][1].text in BRACES:
             child.tag = "munder" if child.tag == "msub" else "mover"
         _mend_script(child, children[:place])
@@ -83,11 +83,11 @@ def _mend(element: ET.Element) -> None:
 
 
 def _mend_script(child: ET.Element, before: list[ET.Element]) -> None:
-    """Mend what carries an index or an exponent, and the index: `{0, 1}^n` and `y_{<t}`."""
+    """Correct the base of an index or exponent, and the index: `{0, 1}^n` and `y_{<t}`."""
     if child.tag not in ("msub", "msup", "msubsup"):
         return
     base, *scripts = child
-    if base.tag == "mo" and base.text in FENCES.values():  # no pair of one size otherwise
+    if base.tag == "mo" and base.text in FENCES.values():  # otherwise the pair would differ in size
         base.set("stretchy", "false")
         for opening in reversed(before):
             if FENCES.get(opening.text or "") == base.text:
@@ -100,7 +100,7 @@ def _mend_script(child: ET.Element, before: list[ET.Element]) -> None:
 
 
 def _space_functions(element: ET.Element) -> None:
-    """Put a thin space on either side of a function without parentheses, as in `sin a sin b`."""
+    """Put thin spaces around a function without parentheses, as in `sin a sin b`."""
     children = list(element)
     for place, child in enumerate(children):
         if child.tag != "mo" or child.text != APPLY:
@@ -132,7 +132,7 @@ def visit_inline(translator: HTML5Translator, node: nodes.math) -> None:
 
 
 def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on a line of its own, with its number and a link to it."""
+    """Write a formula on its own line, with its number and a link to it."""
     translator.body.append(translator.starttag(node, "div", CLASS="gb-equation"))
     translator.body.append('<div class="gb-formula">')
     _translate(translator, node)

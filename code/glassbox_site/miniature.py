@@ -1,7 +1,7 @@
-"""You are here: beside the title of a chapter the machine in small, with the chapter's part lit.
+"""You are here: a miniature of the machine next to a chapter's title, with its part highlighted.
 
 Each part is a link to its chapter, so the miniature is also the map of the book. Chapters that are
-no part of the machine, such as training, stand below it.
+not part of the machine, such as training, are below it.
 """
 
 from html import escape
@@ -15,7 +15,7 @@ from glassbox_site.numbers import chapter_number
 from glassbox_site.times import chapters, count
 
 WIDTH, ROW = 102, 25
-#: Place of each part in the machine, by the name of its chapter: left, row, width, colour.
+#: Position of each part in the machine, by its chapter's name: left, row, width, colour.
 PARTS = {
     "architecture": (0, 0, 50, "accent"),
     "generation": (52, 0, 50, "accent"),
@@ -35,9 +35,9 @@ def miniature(here: str, known: dict[str, str]) -> str:
     Parameters
     ----------
     here : str
-        File name of the chapter that is lit.
+        File name of the highlighted chapter.
     known : dict of str to str
-        Title of each chapter there is, by its file name.
+        Title of each existing chapter, by its file name.
     """
     around = [stem for stem in known if stem.partition("_")[2] not in PARTS]
     cell = (WIDTH + 2) / max(1, len(around))
@@ -69,7 +69,7 @@ def miniature(here: str, known: dict[str, str]) -> str:
 def add(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Put it before the title of a chapter."""
+    """Put the miniature before a chapter's title."""
     if chapter_number(page) is None or app.builder.format != "html":
         return
     known = {path.stem: count(path)[0] for path in chapters(Path(app.srcdir))}

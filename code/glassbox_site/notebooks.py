@@ -1,10 +1,10 @@
-"""Every chapter can be taken along as a notebook, and opened in Colab.
+"""Offer every chapter as a notebook, to download or to open in Colab.
 
-The site carries a copy of each chapter, in plain Markdown (`plain`), whose first cell fetches the
-book where it is not installed. Address and button follow from one setting, `glassbox_repository` in
-`_config.yml`: where the book is published, such as `https://github.com/OWNER/NAME`. Empty, it is
-the repository whose workflow builds the site; built elsewhere, the copies have no such cell and the
-pages no button.
+The site has a copy of each chapter, in plain Markdown (`plain`), whose first cell installs the book
+if necessary. Address and button follow from one setting, `glassbox_repository` in `_config.yml`:
+where the book is published, such as `https://github.com/OWNER/NAME`. If empty, it is the repository
+whose workflow builds the site; in other builds, the copies have no such cell and the pages no
+button.
 """
 
 import json
@@ -52,7 +52,7 @@ if importlib.util.find_spec("glassbox") is None:
 
 
 def find_address(app: Sphinx, config: Config) -> None:
-    """Take the setting, or else what GitHub's workflows say of themselves."""
+    """Use the setting, or else the variables of GitHub's workflows."""
     set_here = config.glassbox_repository
     workflow = os.environ.get("GITHUB_REPOSITORY", "")
     address = set_here or (GITHUB + workflow if workflow else "")
@@ -65,7 +65,7 @@ def find_address(app: Sphinx, config: Config) -> None:
 
 
 def copy(notebook: dict[str, Any], address: str, resolve: Resolve) -> dict[str, Any]:
-    """Return a chapter as it is taken along: in plain Markdown, without outputs, and fetching."""
+    """Return a chapter to download: in plain Markdown, without outputs, with the first cell."""
     pictures = RAW.format(address.removeprefix(GITHUB)) if address else ""
     cells = [_fetching(address)] if address else []
     for cell in notebook["cells"]:
@@ -88,7 +88,7 @@ def _fetching(address: str) -> dict[str, Any]:
 
 
 def write_copies(app: Sphinx, error: Exception | None) -> None:
-    """Write the copies beside the pages."""
+    """Write the copies next to the pages."""
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir) / FOLDER
@@ -104,7 +104,7 @@ def write_copies(app: Sphinx, error: Exception | None) -> None:
 
 
 def colab_address(app: Sphinx, page: str) -> str | None:
-    """Return where Colab finds the copy of a chapter, if the book is published."""
+    """Return the address of a chapter's copy in Colab, if the book is published."""
     address = app.config.glassbox_repository.removeprefix(GITHUB)
     name = f"{page.rpartition('/')[2]}.ipynb"
     return f"{COLAB}{address}/blob/{BRANCH}/{name}" if address else None
@@ -113,7 +113,7 @@ def colab_address(app: Sphinx, page: str) -> str | None:
 def link(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Tell the page of a chapter where its copy lies, and where Colab finds it."""
+    """Give the page of a chapter the addresses of its copy, here and in Colab."""
     if chapter_number(page) is None:
         return
     context["notebook"] = f"{FOLDER}/{page.rpartition('/')[2]}.ipynb"
@@ -122,10 +122,10 @@ def link(
 
 
 class HowToGet(SphinxDirective):
-    """``{how-to-get}``: where the source and the notebooks are, as far as it is known."""
+    """``{how-to-get}``: where the source and the notebooks are, if known."""
 
     def run(self) -> list[nodes.Node]:
-        """Write it in Markdown, and let the page read it."""
+        """Write the text in Markdown, and parse it."""
         address = self.config.glassbox_repository
         text = PUBLISHED.format(address=address) if address else UNPUBLISHED
         box = nodes.container()
@@ -141,7 +141,7 @@ class HowToGet(SphinxDirective):
 
 
 def setup(app: Sphinx) -> None:
-    """Know the setting, act on each page and in the end."""
+    """Register the setting, and act on each page and at the end."""
     app.add_directive("how-to-get", HowToGet)
     app.add_config_value("glassbox_repository", "", "html", str)
     app.connect("config-inited", find_address)

@@ -1,7 +1,7 @@
-"""Chapters are numbered by their file names.
+"""Number chapters by their file names.
 
-`chapters/04_scaled_dot_product.ipynb` is chapter 4, its first section 4.1, its second figure
-Figure 4.2, whichever other chapters exist. Sphinx would count along the table of contents.
+`chapters/04_scaled_dot_product.ipynb` is chapter 4, its first section 4.1, its second figure Figure
+4.2, whatever other chapters exist. Sphinx would count in the order of the table of contents.
 """
 
 import re
@@ -13,11 +13,11 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors.toctree import TocTreeCollector
 
-DEPTH = 2  # chapters and sections carry a number, what is below does not
+DEPTH = 2  # chapters and sections are numbered, deeper levels are not
 
 
 def chapter_number(docname: str) -> int | None:
-    """Number that a document's file name begins with, or None."""
+    """Return the number that a document's file name begins with, or None."""
     found = re.match(r"(\d+)_", docname.rpartition("/")[2])
     return int(found[1]) if found else None
 
@@ -56,5 +56,5 @@ def assign_section_numbers(self: TocTreeCollector, env: BuildEnvironment) -> lis
 
 
 def setup(app: Sphinx) -> None:
-    """Take the place of Sphinx's own count, which has no event to answer to."""
+    """Replace Sphinx's own numbering, which has no event to hook into."""
     TocTreeCollector.assign_section_numbers = assign_section_numbers  # type: ignore[method-assign]

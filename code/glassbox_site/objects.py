@@ -1,8 +1,7 @@
-"""What a name in a docstring or a signature means, without asking another site.
+"""Resolve names in docstrings and signatures, without consulting another site.
 
-A name that the API pages document becomes a link, by whichever path it is called there; one that
-can be imported from elsewhere (`Tensor`, `Iterator`) stays text; one that means nothing is a
-warning, and so an error.
+A name that the API pages document becomes a link, under whatever path; one that can be imported
+from elsewhere (`Tensor`, `Iterator`) stays text; an unknown name is a warning, and so an error.
 """
 
 import builtins
@@ -29,7 +28,7 @@ NOTHING = object()
 
 @cache
 def modules(*roots: str) -> tuple[str, ...]:
-    """Names of modules, those of the packages if none is given, and of every module below them."""
+    """Return the names of modules, by default the packages, and of every module below them."""
     names: list[str] = []
     for root in roots or PACKAGES:
         below = pkgutil.walk_packages(getattr(import_module(root), "__path__", ()), f"{root}.")
@@ -39,7 +38,7 @@ def modules(*roots: str) -> tuple[str, ...]:
 
 @cache
 def public_names(module: str) -> list[str]:
-    """Names of the classes and functions that a module defines, in their order there."""
+    """Return the names of the classes and functions that a module defines, in their order there."""
     own = vars(import_module(module)).items()
     return [
         name
@@ -53,7 +52,7 @@ def public_names(module: str) -> list[str]:
 
 @cache
 def home(module: str, name: str) -> str:
-    """The shortest path that a public name can be imported from: `glassbox.positional`."""
+    """Return the shortest path to import a public name from, such as `glassbox.positional`."""
     thing = getattr(import_module(module), name)
     packages = [module.rsplit(".", up)[0] for up in range(module.count(".") + 1)]
     offers = [
@@ -66,7 +65,7 @@ def home(module: str, name: str) -> str:
 
 
 def look_up(name: str, module: str, within: str = "") -> Any:
-    """What a dotted name means in a class, in its module, or anywhere; `NOTHING` if nothing."""
+    """Return what a dotted name means in a class, its module, or anywhere; or `NOTHING`."""
     scope = vars(import_module(module)) if module else {}
     scopes = [scope, vars(builtins)]
     if within in scope:
@@ -85,7 +84,7 @@ def look_up(name: str, module: str, within: str = "") -> Any:
 
 
 def nearest(name: str, module: str) -> Any:
-    """The public class or function of that name in the module that is nearest in the package."""
+    """Return the public class or function of that name in the nearest module of the package."""
 
     def shared(home: str) -> int:
         pairs = zip(home.split("."), module.split("."), strict=False)
@@ -112,7 +111,7 @@ def is_attribute(name: str, module: str, within: str) -> bool:
 
 
 def say_what_is_meant(app: Sphinx, doctree: nodes.document) -> None:
-    """Give every reference to a Python name the path under which the name is documented."""
+    """Give every reference to a Python name the path under which it is documented."""
     for reference in list(doctree.findall(pending_xref)):
         if reference.get("refdomain") != "py":
             continue
@@ -126,7 +125,7 @@ def say_what_is_meant(app: Sphinx, doctree: nodes.document) -> None:
 def resolve(
     app: Sphinx, env: BuildEnvironment, reference: pending_xref, text: nodes.TextElement
 ) -> nodes.Node | None:
-    """Leave as text what is no entry of the reference and yet means something."""
+    """Leave known names that are not in the reference as text."""
     if reference.get("refdomain") != "py":
         return None
     place = (reference.get("py:module") or "", reference.get("py:class") or "")
@@ -137,7 +136,7 @@ def resolve(
     domain = env.get_domain("py")
     assert isinstance(domain, PythonDomain)
     for name, entry in by_last_name(domain)[target.rpartition(".")[2]]:
-        if look_up(name, "") is thing:  # a constant does not know what it is called
+        if look_up(name, "") is thing:  # a constant does not know its own name
             page, place_there = entry.docname, entry.node_id
             return make_refnode(app.builder, reference["refdoc"], page, place_there, [text], name)
     return text
@@ -145,7 +144,7 @@ def resolve(
 
 @cache
 def by_last_name(domain: PythonDomain) -> dict[str, list[tuple[str, ObjectEntry]]]:
-    """The entries of the reference, when all pages are read, by the last part of their names."""
+    """Return the entries of the reference by the last part of their names."""
     found: dict[str, list[tuple[str, ObjectEntry]]] = defaultdict(list)
     for name, entry in domain.objects.items():
         found[name.rpartition(".")[2]].append((name, entry))
@@ -153,7 +152,7 @@ def by_last_name(domain: PythonDomain) -> dict[str, list[tuple[str, ObjectEntry]
 
 
 def _in_signature(node: nodes.Node | None) -> bool:
-    """Whether this is written in a signature: then Python itself has looked it up."""
+    """Return whether this is in a signature, whose names Python itself has resolved."""
     while node is not None and not isinstance(node, addnodes.desc_signature):
         node = node.parent
     return node is not None

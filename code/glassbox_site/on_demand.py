@@ -1,4 +1,4 @@
-"""A page asks for a script and its style where something needs them, and nowhere else."""
+"""Link a script and its style only from pages that need them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,14 +10,14 @@ Link = Callable[[Sphinx, str, str, dict[str, Any], nodes.document | None], None]
 
 
 def asked_for(mark: str, files: str, **script: Any) -> Link:
-    """Return what links a script and a style sheet from pages that contain a mark.
+    """Return a function that links a script and a style sheet from pages that contain a mark.
 
     Parameters
     ----------
     mark
         A piece of the page's HTML.
     files
-        The path of both files below `_static`, without what tells them apart.
+        The path of both files below `_static`, without their suffixes.
     script
         Attributes of the script, such as `loading_method`.
     """

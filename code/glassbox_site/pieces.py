@@ -1,7 +1,7 @@
-"""Figures of the chapters on other pages: those of the tour, and a list of all that can be played.
+"""Figures of the chapters on other pages: the tour, and a list of everything playable.
 
-Both are taken from the notebooks when the site is built. What a cell displays as HTML under the
-label of a figure, a widget or a view, can be played with, and so can a piece of the machine.
+Both are taken from the notebooks when the site is built. A widget or view, which a cell displays as
+HTML under the label of a figure, is playable, and so is a piece of the machine.
 """
 
 import json
@@ -35,13 +35,13 @@ class Piece:
     Attributes
     ----------
     label : str
-        What it is referred to by, such as ``fig-loop``.
+        The label for references, such as ``fig-loop``.
     html : str
-        What the page shows, without the caption.
+        The figure itself, without the caption.
     caption : str
-        In Markdown; empty for a drawing.
+        The caption in Markdown; empty for a drawing.
     plays : bool
-        Whether a reader can do more than look at it.
+        Whether the figure is interactive.
     """
 
     label: str
@@ -51,7 +51,7 @@ class Piece:
 
     @property
     def name(self) -> str:
-        """Its name, as a widget has one, or else the first sentence of its caption."""
+        """The name of the widget, or else the first sentence of its caption."""
         widget = re.search(r'class="gb-widget"[^>]*aria-label="([^"]+)"', self.html)
         if widget:
             return unescape(widget[1])
@@ -59,7 +59,7 @@ class Piece:
 
     @property
     def rest(self) -> str:
-        """What its caption says beyond its name."""
+        """The rest of its caption, after the name."""
         first, _, rest = self.caption.partition(". ")
         return rest if first.replace("*", "").rstrip(".") == self.name else self.caption
 
@@ -71,7 +71,7 @@ def pieces(notebook: Path) -> tuple[Piece, ...]:
 
 
 def labelled(notebook: Path) -> Iterator[Piece]:
-    """Go through them."""
+    """Yield the labelled outputs of cells."""
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -94,7 +94,7 @@ def labelled(notebook: Path) -> Iterator[Piece]:
 
 
 def drawings(text: str, root: Path) -> Iterator[Piece]:
-    """Go through the drawings of a Markdown cell."""
+    """Yield the drawings of a Markdown cell."""
     for drawing in DRAWING.finditer(text):
         options = dict(OPTION.findall(drawing["options"]))
         if "name" not in options:
@@ -112,7 +112,7 @@ class FromChapter(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Find it, whichever chapter it is in."""
+        """Find the figure, in whatever chapter."""
         label = self.arguments[0]
         for notebook in chapters(Path(self.env.srcdir)):
             self.env.note_dependency(str(notebook))
@@ -124,10 +124,10 @@ class FromChapter(SphinxDirective):
 
 
 class Playable(SphinxDirective):
-    """``{playable}``: all figures of the chapters that can be played with, and where they are."""
+    """``{playable}``: all interactive figures of the chapters, and where they are."""
 
     def run(self) -> list[nodes.Node]:
-        """Write the list in Markdown, and let the page read it."""
+        """Write the list in Markdown, and parse it."""
         box = nodes.container(classes=["gb-playable"])
         for notebook in chapters(Path(self.env.srcdir)):
             self.env.note_dependency(str(notebook))

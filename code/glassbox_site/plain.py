@@ -1,7 +1,7 @@
-"""A chapter's text for front ends that know neither directives nor roles, such as Colab's.
+"""Convert a chapter's text for front ends without directives and roles, such as Colab's.
 
-What a directive says is said in plain Markdown: a figure is a picture with its caption, a hint
-unfolds, a box is a quotation. A reference is the number or the name of what it refers to.
+Directives become plain Markdown: a figure is a picture with its caption, a hint unfolds, a box is a
+quotation. A reference becomes the number or the name of its target.
 """
 
 import re
@@ -12,7 +12,7 @@ from docutils import nodes
 from pybtex.database import parse_file
 from sphinx.environment import BuildEnvironment
 
-#: What a role stands for: its name and its target give the words.
+#: Returns the text of a role, given its name and its target.
 Resolve = Callable[[str, str], str]
 
 ROLE = re.compile(r"\{([\w:-]+)\}`([^`]+)`")
@@ -35,9 +35,9 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
     text : str
         A cell in MyST's Markdown.
     resolve : callable
-        From a role and its target to words.
+        Returns the text of a role and its target.
     pictures : str, optional
-        What stands before ``images/`` in the address of a picture; as written if left out.
+        The prefix of ``images/`` in the address of a picture; as written if left out.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
     Raises
     ------
     ValueError
-        If a directive is not known.
+        If a directive is unknown.
     """
 
     def directive(found: re.Match[str]) -> str:
@@ -93,7 +93,7 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
 
 
 def _reference(role: str, target: str, resolve: Resolve) -> str:
-    """Return the words of a reference; one that has its own, ``words <target>``, keeps them."""
+    """Return the text of a reference; one with its own text, ``words <target>``, keeps it."""
     if role in CODE:
         return f"`{target.lstrip('~').rpartition('.')[2] if target[0] == '~' else target}`"
     if own := re.fullmatch(r"(.+?)\s*<[^>]+>", target):
@@ -106,7 +106,7 @@ def _quoted(text: str) -> str:
 
 
 def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
-    """Return what knows the numbers and names of a book that has been read.
+    """Return a function that knows the numbers and names of a book that has been read.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
     Returns
     -------
     callable
-        From a role and its target to words; targets that are not known stay as they are.
+        Returns the text of a role and its target; unknown targets stay as they are.
     """
     std = env.domains["std"].data
     cited: dict[str, str] = {}

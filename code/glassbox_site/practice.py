@@ -1,7 +1,7 @@
-"""Below the stub of each exercise stands how it can be done here, or elsewhere.
+"""Offer ways to do each exercise below its stub, here or elsewhere.
 
-In the page itself, where it takes arithmetic on small tensors alone; in Colab; in the notebook.
-What the page needs for the first lies beside it, and is loaded when a reader asks for it.
+In the page itself, if it needs only arithmetic on small tensors; in Colab; in the notebook. The
+files for the first are next to the page, and are loaded on request.
 """
 
 import html
@@ -22,7 +22,7 @@ STUB = re.compile(r'^def (\w+)\(.*\):\s+\.\.\.\n+check\("([\w.]+)", \w+\)$', re.
 
 
 class Cards(SphinxPostTransform):
-    """Put a card below each function that waits to be written."""
+    """Put a card below each function to be written."""
 
     default_priority = 400
     formats = ("html",)
@@ -60,7 +60,7 @@ class Cards(SphinxPostTransform):
 
 
 def write_files(app: Sphinx) -> None:
-    """Write what a page loads when an exercise is tried, and remember which can be."""
+    """Write the files that an exercise loads, and remember which exercises are playable."""
     from glassbox_book.exercises import in_page  # pulls in torch
 
     app.glassbox_playable = in_page.playable()  # type: ignore[attr-defined]

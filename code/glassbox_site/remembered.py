@@ -1,4 +1,4 @@
-"""What Sphinx and its extensions would work out again and again is worked out once."""
+"""Cache what Sphinx and its extensions would otherwise compute again and again."""
 
 from functools import cache
 
@@ -20,6 +20,6 @@ def read_our_source(module: str) -> ModuleAnalyzer:
 
 
 def setup(app: Sphinx) -> None:
-    """Remember the plugins of the bibliography, and read our source alone."""
+    """Cache the plugins of the bibliography, and read only our source."""
     plugin._load_entry_point = cache(plugin._load_entry_point)
     ModuleAnalyzer.for_module = staticmethod(read_our_source)  # type: ignore

@@ -1,8 +1,8 @@
-"""The search: an index of sections, made with the pages, and fetched when somebody searches.
+"""The search: an index of sections, built with the pages and fetched on the first search.
 
 A hit is a section, a term of the glossary, a work of the bibliography or a name of the package. The
 index is their text without code, outputs and drawings; `search.js` looks through all of it. It is a
-script that sets a variable: a page that was opened from a folder may load scripts and nothing else.
+script that sets a variable, because a page opened from a folder can load only scripts.
 """
 
 import json
@@ -21,14 +21,14 @@ from glassbox_site.numbers import chapter_number
 #: Anchor in its page; number or kind; title; text; of a term, the section that introduces it.
 Part = tuple[str, ...]
 
-#: A page of nothing but links.
+#: A page of links only.
 LINKS = "chapters/play"
-#: What is no running text, or is a part of its own.
+#: Nodes that are not running text, or are separate parts.
 LEFT_OUT = (
     *(nodes.literal_block, nodes.raw, nodes.comment, nodes.title, nodes.image, nodes.Invisible),
     *(nodes.section, nodes.citation, addnodes.desc, addnodes.glossary),
 )
-#: What commands look like; the others are their names, and those of the layout are nothing.
+#: Text of LaTeX commands; the others are their names, and those of layout are dropped.
 SIGNS: dict[str, str] = dict(
     re.findall(
         r"(\w+) (\S+)",
@@ -38,7 +38,7 @@ SIGNS: dict[str, str] = dict(
     )
 )
 LAYOUT = r"\\(left|right|quad|qquad|operatorname|text|frac|mathbb|mathbf|mathcal|mathrm)\b"
-#: What braces hold, with braces in it, to a depth of two.
+#: The content of braces, with nested braces to a depth of two.
 GROUP = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
 #: The title of a work: what comes after its authors, the last of whom ends with a whole word.
 TITLE = re.compile(r"(?<=[^\W\d_]{2})\. (?P<title>.+?)[.?!] ")
@@ -54,7 +54,7 @@ def in_a_line(latex: str) -> str:
 
 
 def text_of(node: nodes.Node) -> str:
-    """Return what a part of a page says, without what is shown and not said."""
+    """Return the text of a part of a page, without what is not running text."""
 
     def words(node: nodes.Node) -> Iterator[str]:
         if isinstance(node, nodes.Text):
@@ -75,13 +75,13 @@ def text_of(node: nodes.Node) -> str:
 
 
 def _says_nothing(node: nodes.Element) -> bool:
-    """Whether it is a citation in brackets, or says where something is used."""
+    """Return whether a node is a citation in brackets, or a list of uses."""
     classes = node["classes"]
     return "gb-uses" in classes or ("bibtex-citation" in classes and node.astext()[0] == "[")
 
 
 def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -> Iterator[Part]:
-    """Return what a page can be searched for.
+    """Yield the searchable parts of a page.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _is_use(node: nodes.Node) -> bool:
 
 
 def _path(section: nodes.Element) -> list[nodes.Element]:
-    """The sections that a section stands in and itself, without the page."""
+    """Return the sections around a section and itself, without the page."""
     path: list[nodes.Element] = []
     while isinstance(section.parent, nodes.section):
         path.insert(0, section)
@@ -134,13 +134,13 @@ def _path(section: nodes.Element) -> list[nodes.Element]:
 
 
 class Index:
-    """What the pages hold, noted one by one and written down at the end."""
+    """The content of the pages, collected one by one and written at the end."""
 
     def __init__(self) -> None:
         self.pages: dict[str, list[Part]] = {}
 
     def note(self, app: Sphinx, page: nodes.document, docname: str) -> None:
-        """Note what a page holds, when its references are resolved; a list of links is no text."""
+        """Add a page, once its references are resolved; a list of links has no text."""
         if docname == LINKS:
             return
         numbers = app.env.toc_secnumbers.get(docname, {})
@@ -160,17 +160,17 @@ class Index:
 
 
 def make_no_other(app: Sphinx) -> None:
-    """Keep Sphinx from making an index and a page of its own."""
+    """Keep Sphinx from writing its own index and search page."""
     app.builder.search = False  # type: ignore[attr-defined]
 
 
 def page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Add the page that lists all that was found."""
+    """Add the page of search results."""
     yield "search", {}, "search.html"
 
 
 def setup(app: Sphinx) -> None:
-    """Note the pages when it is known where they use what."""
+    """Add the pages once their uses of terms and works are known."""
     index = Index()
     app.connect("builder-inited", make_no_other)
     app.connect("doctree-resolved", index.note, priority=600)

@@ -1,8 +1,8 @@
-"""A section says how long it takes, and one that goes deeper folds.
+"""Show how long a section takes, and fold sections that go deeper.
 
-The minutes are counted as those of a whole chapter are (`times`). A part that a first reading can
-leave out begins, below its heading, with the directive `{deeper}`, whose body says in a sentence
-what the part adds; the rest of its section folds, and opens where it is linked to.
+Minutes are counted as for a whole chapter (`times`). A part that can be skipped on a first reading
+begins, below its heading, with the directive `{deeper}`, whose body says in a sentence what the
+part adds; the rest of its section folds, and opens when a link leads to it.
 """
 
 from collections.abc import Iterable
@@ -21,19 +21,19 @@ from glassbox_site.times import MINUTES_AN_EXERCISE, minutes
 
 
 class Deeper(SphinxDirective):
-    """Mark the section that it stands in as one that goes deeper."""
+    """Mark the section around it as one that goes deeper."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Keep what it says in a container, for `Times`."""
+        """Keep its body in a container, for `Times`."""
         said = nodes.container(classes=["gb-why"], deeper=True)
         self.state.nested_parse(self.content, self.content_offset, said)
         return [said]
 
 
 def count(section: nodes.section, leave_out: Iterable[nodes.Element] = ()) -> int:
-    """Return the minutes that a section takes, without some of what is below it."""
+    """Return the minutes that a section takes, without some of the nodes below it."""
     exercises = sum(
         isinstance(node, exercise_node | exercise_enumerable_node) for node in section.findall()
     )
@@ -56,13 +56,13 @@ def count(section: nodes.section, leave_out: Iterable[nodes.Element] = ()) -> in
 
 
 class Times(SphinxPostTransform):
-    """Tell the time below the headings of a chapter, and fold what goes deeper."""
+    """Show the time below the headings of a chapter, and fold what goes deeper."""
 
     default_priority = 380  # before any code is folded
     formats = ("html",)
 
     def run(self, **kwargs: object) -> None:
-        """Do so in this document."""
+        """Act on this document."""
         told = [said for said in self.document.findall(nodes.container) if said.get("deeper")]
         if chapter_number(self.env.docname) is not None:
             for section in list(self.document.findall(nodes.section)):

@@ -1,7 +1,7 @@
-"""A signature is a line, or a line for each parameter; Sphinx makes a list without terms of it.
+"""Write a signature on one line, or one per parameter; Sphinx writes a list without terms.
 
-Whatever Python writes in a way that is no code (the default of a field that is made anew) is
-written as an ellipsis, so that the rest can be read as code and its names become links.
+What is not valid code in Python's notation (the default of a field with a factory) becomes an
+ellipsis, so that the rest can be parsed as code and its names become links.
 """
 
 import re
@@ -18,7 +18,7 @@ NO_CODE = re.compile(r"<[^<>]+>")
 def readable(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
 ) -> tuple[str | None, str | None]:
-    """Leave nothing in a signature that is no code."""
+    """Remove everything from a signature that is not code."""
     return (NO_CODE.sub("...", signature) if signature else signature), returns
 
 
@@ -50,7 +50,7 @@ def depart_parameter(translator: HTML5Translator, node: addnodes.desc_parameter)
 
 
 def double_quotes(signature: nodes.Element) -> None:
-    """Write texts with the quotes that the code has."""
+    """Write strings with the quotes of the code."""
     for text in list(signature.findall(nodes.Text)):
         if "'" in text:
             text.parent.replace(text, nodes.Text(text.replace("'", '"')))
@@ -59,7 +59,7 @@ def double_quotes(signature: nodes.Element) -> None:
 def setup(app: Sphinx) -> None:
     """Write signatures this way."""
     app.setup_extension("sphinx.ext.autodoc")
-    # What autodoc does here reads sources, of which a NamedTuple has none on Python 3.13.
+    # autodoc reads sources here, which a NamedTuple does not have on Python 3.13.
     for listener in list(app.events.listeners["autodoc-before-process-signature"]):
         app.disconnect(listener.id)
     app.connect("autodoc-process-signature", readable)

@@ -1,8 +1,8 @@
-"""A page asks for what it uses and nothing else.
+"""Reduce each page's scripts and styles to what it uses.
 
-The theme brings an icon library of 1.5 MB, 400 KB of styles, and its extensions bring scripts for
-things this book does not do. Scripts that no page needs are not linked; a style rule stays when
-every class in its selector occurs in a page or a script.
+The theme includes an icon library of 1.5 MB and 400 KB of styles, and its extensions include
+scripts for features that this book does not use. Scripts that no page needs are not linked; a style
+rule stays when every class in its selector occurs in a page or a script.
 """
 
 import re
@@ -20,7 +20,7 @@ STYLES = ("pydata-sphinx-theme.css", "sphinx-book-theme.css", "sphinx-design.min
 def drop_assets(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Leave the scripts and styles that the book does not use out of a page."""
+    """Drop scripts and styles that the book does not use from a page."""
     for kind, unused in (("script_files", UNUSED_SCRIPTS), ("css_files", UNUSED_STYLES)):
         context[kind] = [
             asset
@@ -30,7 +30,7 @@ def drop_assets(
 
 
 def keep_rules(css: str, words: set[str]) -> str:
-    """Those rules of a style sheet whose selector can match, at any depth of nesting."""
+    """Return the rules of a style sheet whose selectors can match, at any depth of nesting."""
     kept, place = [], 0
     while (opening := css.find("{", place)) >= 0:
         head = css[place:opening]
@@ -56,7 +56,7 @@ def keep_rules(css: str, words: set[str]) -> str:
 
 
 def _matches(selector: str, words: set[str]) -> bool:
-    plain = re.sub(r":not\([^)]*\)", "", selector)  # what must not be there need not be there
+    plain = re.sub(r":not\([^)]*\)", "", selector)  # what must be absent need not occur
     return all(name in words for name in re.findall(r"[.#](-?[A-Za-z_][\w-]*)", plain))
 
 
@@ -70,7 +70,7 @@ def _closing(css: str, opening: int) -> int:
 
 
 def trim_styles(app: Sphinx, error: Exception | None) -> None:
-    """Cut the theme's style sheets down, and drop the maps that point into them."""
+    """Trim the theme's style sheets, and drop their source maps."""
     if error is not None or app.builder.format != "html":
         return
     out = Path(app.outdir)

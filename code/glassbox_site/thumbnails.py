@@ -1,4 +1,4 @@
-"""A small picture of what each chapter is about, for the cards of the front page."""
+"""Small pictures of each chapter's subject, for the cards of the front page."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ def grid(
 
 
 def layer(x: float, y: float, parts: str) -> str:
-    """Draw the parts of a layer below one another."""
+    """Draw the parts of a layer, one below the other."""
     return "".join(box(x, y + 15 * at, 46, 12, part) for at, part in enumerate(parts.split()))
 
 
@@ -75,7 +75,7 @@ def tokens_and_embeddings() -> str:
 
 
 def self_attention() -> str:
-    """Draw a sentence that looks at itself."""
+    """Draw a sentence that attends to itself."""
     places = [24 + 28 * at for at in range(5)]
     looks = ((3, 1, 0.9), (3, 0, 0.25), (3, 4, 0.15), (1, 2, 0.3), (4, 3, 0.4), (0, 0, 0.3))
     ribbons = (ribbon(places[a], 22, places[b], 74, weight) for a, b, weight in looks)
@@ -98,7 +98,7 @@ def scaled_dot_product() -> str:
 
 
 def multi_head_attention() -> str:
-    """Draw four heads, each of which looks in its own way."""
+    """Draw four heads, each with its own pattern."""
     parts = []
     for at in range(4):
         left, top = 18 + 66 * (at % 2), 10 + 42 * (at // 2)
@@ -114,7 +114,7 @@ def multi_head_attention() -> str:
 
 
 def positional_encoding() -> str:
-    """Draw waves, and a position on them."""
+    """Draw sine waves, and a position on them."""
     parts = [line("M94 10V86", "line-strong", thick=1.5, opacity=0.6)]
     for at, length in enumerate((28, 56, 112)):
         middle = 22 + 26 * at
@@ -131,7 +131,7 @@ def positional_encoding() -> str:
 
 
 def encoder() -> str:
-    """Draw layers that are stacked, with the connection around their parts."""
+    """Draw a stack of layers, with the residual connections around their parts."""
     stack = "".join(
         box(66 + 6 * at, 10 + 5 * at, 62, 66, "paper")
         + line(_frame(66 + 6 * at, 10 + 5 * at), "line-strong", thick=1.2)
@@ -150,7 +150,7 @@ def _frame(x: float, y: float) -> str:
 
 
 def decoder() -> str:
-    """Draw a map in which no position looks ahead, and the memory beside it."""
+    """Draw a causal attention map, and the memory next to it."""
     causal = [
         [0.25 + 0.15 * (i - j == 1) + 0.6 * (i == j) if j <= i else 0 for j in range(5)]
         for i in range(5)
@@ -202,7 +202,7 @@ PICTURES: dict[str, Callable[[], str]] = {
 
 
 def thumbnail(notebook: Path) -> str:
-    """Return the picture of a chapter as SVG; its first drawing, if it has none here."""
+    """Return the picture of a chapter as SVG; its first drawing, if there is none here."""
     name = notebook.stem.partition("_")[2]
     if name in PICTURES:
         return f'<svg viewBox="0 0 160 96" aria-hidden="true">{PICTURES[name]()}</svg>'

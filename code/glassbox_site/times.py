@@ -16,25 +16,25 @@ from glassbox_site.levels import is_solution, kind
 from glassbox_site.numbers import chapter_number
 
 WORDS_A_MINUTE = 200
-#: A cell whose code is open is read, and one whose code folds is looked at for what it shows.
+#: Open code is read; of a cell with folded code, only the output is looked at.
 MINUTES_A_CELL = {"idea": 1, "listing": 1, "quiz": 1, "drawing": 0.5, "table": 0.5, "numbers": 0.5}
 MINUTES_AN_EXERCISE = 10
 
 
 def chapters(source: Path) -> list[Path]:
-    """Notebooks of the chapters that `_toc.yml` lists, in its order."""
+    """Return the notebooks of the chapters in `_toc.yml`, in its order."""
     toc = yaml.safe_load((source / "_toc.yml").read_text(encoding="utf-8"))
     names = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
     return [source / f"{name}.ipynb" for name in names if chapter_number(name)]
 
 
 def minutes(words: int, kinds: Iterable[str]) -> float:
-    """Return how long so many words and cells of these kinds take to read."""
+    """Return how long this many words and cells of these kinds take to read."""
     return words / WORDS_A_MINUTE + sum(MINUTES_A_CELL.get(what, 0) for what in kinds)
 
 
 class Reading(NamedTuple):
-    """What a chapter asks of its reader: minutes for its core and for what goes deeper."""
+    """The reading time of a chapter: minutes for its core and for what goes deeper."""
 
     title: str
     core: int
@@ -77,7 +77,7 @@ def question(notebook: Path) -> str:
 
 
 def table(source: Path) -> str:
-    """A table of the chapters and their times, in Markdown."""
+    """Return a table of the chapters and their times, in Markdown."""
     rows = ["| Chapter | To read | Going deeper | Exercises |", "|:--|:--|:--|:--|"]
     for notebook in chapters(source):
         title, core, deeper, exercises = count(notebook)

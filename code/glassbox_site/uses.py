@@ -1,6 +1,6 @@
-"""Where the book uses what its back matter lists: terms of the glossary, works of the bibliography.
+"""Show where the book uses the terms of its glossary and the works of its bibliography.
 
-Both lists are divided by letter, and each entry leads back: a term to the section that introduces
+Both lists are divided by letter, and each entry links back: a term to the section that introduces
 it, a work to every section that cites it.
 """
 
@@ -28,17 +28,17 @@ class Place(NamedTuple):
 
 
 def singular(name: str) -> str:
-    """Return a name in small letters, and in the singular as far as its letters say."""
+    """Return a name in lower case, and in the singular as far as its spelling shows."""
     return re.sub(r"(?<=[a-z]{2})(ies|s)$", lambda end: "y" * (end[1] == "ies"), name.lower())
 
 
 def uses(env: BuildEnvironment) -> Iterator[tuple[str, str, Place]]:
-    """Go through the chapters in order and yield what is used: its kind, its name, its place.
+    """Yield all uses in the order of the chapters: kind, name, place.
 
     Parameters
     ----------
     env : BuildEnvironment
-        Of a book that has been read.
+        The environment of a book that has been read.
 
     Yields
     ------
@@ -69,7 +69,7 @@ def _place(env: BuildEnvironment, docname: str, node: nodes.Element) -> Place:
 
 
 def introduction(found: list[tuple[str, Place]]) -> Place:
-    """Return where a term is set in bold, or else named, in the first chapter that has it."""
+    """Return where a term is first set in bold, or else named, in the first chapter that has it."""
     first = [(kind, place) for kind, place in found if place.docname == found[0][1].docname]
     return next((place for kind, place in first if kind == "bold"), first[0][1])
 
@@ -82,7 +82,7 @@ def link(app: Sphinx, docname: str, place: Place, text: str) -> nodes.reference:
 
 
 def letters(groups: Iterable[str]) -> nodes.paragraph:
-    """Return a row of letters that lead to their headings."""
+    """Return a row of letters that link to their headings."""
     row = nodes.paragraph(classes=["gb-letters"])
     for letter in groups:
         row += nodes.reference("", letter, internal=True, refid=f"letter-{letter.lower()}")
@@ -96,7 +96,7 @@ def heading(letter: str) -> nodes.rubric:
 
 
 def divide_glossary(app: Sphinx, page: nodes.document, docname: str) -> None:
-    """Divide the glossary by letter, and say of each term which section introduces it."""
+    """Divide the glossary by letter, and add to each term the section that introduces it."""
     if docname != GLOSSARY or app.builder.format != "html":
         return
     used: dict[str, list[tuple[str, Place]]] = {}
@@ -118,7 +118,7 @@ def divide_glossary(app: Sphinx, page: nodes.document, docname: str) -> None:
 
 
 def _by_letter(entries: Iterable[nodes.Element]) -> list[tuple[str, list[nodes.Element]]]:
-    """Group entries by the letter that each begins with, in the order of the alphabet."""
+    """Group entries by their first letter, in alphabetical order."""
 
     def letter(entry: nodes.Element) -> str:
         return entry[0].astext()[0].upper()
@@ -131,7 +131,7 @@ def _glossary(entries: list[nodes.Node]) -> addnodes.glossary:
 
 
 def divide_bibliography(app: Sphinx, page: nodes.document, docname: str) -> None:
-    """Divide the bibliography by letter, and say of each work which sections cite it."""
+    """Divide the bibliography by letter, and add to each work the sections that cite it."""
     works = list(page.findall(nodes.citation))
     if not works or app.builder.format != "html":
         return
@@ -141,7 +141,7 @@ def divide_bibliography(app: Sphinx, page: nodes.document, docname: str) -> None
     for kind, key, place in uses(app.env):
         if kind == "cite":
             cited.setdefault(key, {}).setdefault(place.number, place)
-    # They are sorted by author, but for institutions, which stand at the end.
+    # They are sorted by author, except for institutions, which come last.
     groups = _by_letter(works)
     parent, place = works[0].parent, min(work.parent.index(work) for work in works)
     for work in works:
@@ -160,6 +160,6 @@ def divide_bibliography(app: Sphinx, page: nodes.document, docname: str) -> None
 
 
 def setup(app: Sphinx) -> None:
-    """Act when all references of a page are resolved."""
+    """Act after all references of a page are resolved."""
     app.connect("doctree-resolved", divide_glossary)
     app.connect("doctree-resolved", divide_bibliography)

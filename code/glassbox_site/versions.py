@@ -1,4 +1,4 @@
-"""What the book was tested with, read from `requirements.txt` and never typed into a page."""
+"""The versions that the book was tested with, read from `requirements.txt`, never typed."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+]+)(?:\s+#\s*(?P<what>.*
 
 
 def pins(requirements: str) -> dict[str, str]:
-    """Version of each pinned package."""
+    """Return the version of each pinned package."""
     return {pin["name"]: pin["version"] for pin in PIN.finditer(requirements)}
 
 

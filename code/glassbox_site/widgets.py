@@ -1,4 +1,4 @@
-"""Pages that have widgets ask for their script and style; other pages do not."""
+"""Link the script and style of widgets only from pages that have widgets."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FOLDER = "glassbox"
 
 
 def write_files(app: Sphinx) -> None:
-    """Write both before the pages, which say what version of them they ask for."""
+    """Write both before the pages, which name their versions."""
     if app.builder.format == "html":
         from glassbox_book.widgets import assets  # pulls in torch
 

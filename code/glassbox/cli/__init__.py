@@ -1,7 +1,7 @@
 """The command line: ``glassbox train``, ``translate``, ``evaluate``, ``bench``.
 
 Each command is a module of this package with two functions: ``add_arguments(parser)``, and
-``run(arguments)``, which returns the exit status. Only the one that is asked for is imported.
+``run(arguments)``, which returns the exit status. Only the requested one is imported.
 """
 
 import argparse
@@ -13,22 +13,22 @@ from io import TextIOWrapper
 
 import glassbox
 
-#: The commands, and what ``glassbox --help`` says of each.
+#: The commands, and the help text of each in ``glassbox --help``.
 COMMANDS = {
     "train": "train a model, or go on with one that was stopped",
     "translate": "translate sentences, given here or on standard input",
     "evaluate": "measure a model on the test set of a corpus",
     "bench": "measure the speed against PyTorch and transformers",
 }
-#: Exit statuses, as shells know them: used wrongly, interrupted, nobody reads any more.
+#: Exit statuses by shell convention: usage error, interrupted, broken pipe.
 WRONG_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    An error that a user can mend is one line on standard error: what is wrong with the options, a
-    file that is missing or damaged, a network that cannot be reached, a training that diverges.
+    An error that the user can fix is reported in one line on standard error: wrong options, a
+    missing or damaged file, an unreachable network, a diverging training.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if all went well, 2 if there is something to mend, 130 after Ctrl-C,
-        141 if nobody reads what is written.
+        The exit status: 0 if all went well, 2 for an error that the user can fix, 130 after Ctrl-C,
+        141 for a broken pipe.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes once more as it ends, and would complain.
+        # The interpreter flushes once more as it exits, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (OSError, ValueError, FloatingPointError) as error:
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """Return a parser that knows all commands by name, and one of them with its arguments."""
+    """Return a parser that knows every command by name, and the arguments of the requested one."""
     parser = argparse.ArgumentParser(
         prog="glassbox", description="The Glass-Box Transformer: train it, use it, measure it."
     )

@@ -1,4 +1,4 @@
-"""``glassbox bench``: the benchmarks of the book's repository, where it is at hand."""
+"""``glassbox bench``: the benchmarks of the book's repository, if it is available."""
 
 import argparse
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import glassbox
 
-#: Where the benchmarks are, seen from the root of the repository.
+#: The benchmarks, relative to the root of the repository.
 BENCHMARKS = Path("benchmarks", "run.py")
 
 
@@ -24,9 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     FileNotFoundError
-        If they are neither beside the package nor where we are.
+        If neither the package nor the working directory is in a repository with benchmarks.
     ValueError
-        If there is no time for them.
+        If the time given for them is not positive.
     """
     if not arguments.seconds > 0:
         raise ValueError(f"--seconds {arguments.seconds:g}: expected more than 0")
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_repository() -> Path:
-    """Return the folder of the repository that this package, or the folder we are in, is part of.
+    """Return the root of the repository that contains this package or the working directory.
 
     Raises
     ------

@@ -4,12 +4,12 @@ from typing import Any
 
 
 def find_device(name: str) -> Any:
-    """Return the device of this ``name``, a :class:`torch.device`.
+    """Return the :class:`torch.device` with this ``name``.
 
     Raises
     ------
     ValueError
-        If PyTorch knows no such device, or there is none here.
+        If PyTorch knows no such device, or this machine has none.
     """
     import torch
 

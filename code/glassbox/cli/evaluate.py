@@ -1,4 +1,4 @@
-"""``glassbox evaluate``: a model on a test set, in every measure that applies."""
+"""``glassbox evaluate``: measure a model on a test set, in every way that applies."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from glassbox.models.character_model import CharacterModel
     from glassbox.translation import Translator
 
-#: The measures of published runs on Multi30k, and what their columns are headed.
+#: The measures of published runs on Multi30k, and their column headings.
 PUBLISHED = {"spacy_bleu": "spaCy", "moses_bleu": "Moses"}
 CORPORA = ("tatoeba", "multi30k", "shakespeare")
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure what the ``arguments`` say, print the figures, and return 0.
+    """Measure the model given by ``arguments``, print the figures, and return 0.
 
     Raises
     ------
@@ -91,12 +91,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_tests(translator: "Translator", arguments: argparse.Namespace) -> list["ParallelTest"]:
-    """Return the test set of each direction that the ``arguments`` ask of the ``translator``.
+    """Return the test set of each direction of the ``translator`` that ``arguments`` request.
 
     Raises
     ------
     ValueError
-        If there is none: it does not translate so, or the corpus is in other languages.
+        If there is none: the translator or the corpus lacks the direction.
     """
     from glassbox.evaluation import corpora
 
@@ -148,7 +148,7 @@ def measure_direction(
     if test.corpus == "multi30k":
         measures |= PUBLISHED
     for library in ("sacrebleu", *("spacy", "sacremoses")[: len(measures) - 2]):
-        need(library, "glassbox evaluate")  # before an hour is spent
+        need(library, "glassbox evaluate")  # before spending an hour
     counts = [len(several) for several in test.references]
     among = f"{min(counts)} to {max(counts)} references" if max(counts) > 1 else "one reference"
     print(
@@ -199,7 +199,7 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
     Raises
     ------
     ValueError
-        If the corpus is one of translations, or options are those of translators.
+        If the corpus or an option is for translators.
     """
     import torch
 
@@ -237,7 +237,7 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
 
 
 def figures_of(likelihood: Any) -> dict[str, float]:
-    """Return the figures of a ``likelihood`` and what they are made of, by name."""
+    """Return the figures of a ``likelihood`` and their components, by name."""
     names = ("loss", "perplexity", "bits_per_byte", "nats", "n_tokens", "n_bytes")
     return {name: getattr(likelihood, name) for name in names}
 
@@ -259,7 +259,7 @@ def parse_beams(text: str) -> list[int]:
     Raises
     ------
     argparse.ArgumentTypeError
-        If one is no whole number, or less than 1.
+        If one is not a whole number, or is less than 1.
     """
     try:
         beams = [int(number) for number in text.split(",")]

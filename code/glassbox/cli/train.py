@@ -1,4 +1,4 @@
-"""``glassbox train``: a run from its file, or the rest of one that was stopped."""
+"""``glassbox train``: start a run from its file, or resume one that was stopped."""
 
 import argparse
 import logging
@@ -49,17 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train what the ``arguments`` say; return 0, or 130 if the training was stopped.
+    """Train the run given by ``arguments``; return 0, or 130 if training was stopped.
 
-    Of several processes one may end with 1: another has failed, and says why.
+    One of several processes may return 1 if another has failed, which reports why.
 
     Raises
     ------
     ValueError
-        If the run's file or a change makes no sense, there is no such device, the checkpoints are
-        of another run, or another process trains into the folder.
+        If the run's file or a change is invalid, there is no such device, the checkpoints belong to
+        another run, or another process is training into the folder.
     OSError
-        If there is no such file, something cannot be written, or a checkpoint not be read.
+        If there is no such file, something cannot be written, or a checkpoint cannot be read.
     FloatingPointError
         If the training diverges.
     """
@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     file = find_run(arguments.run_file)
     described = read_run(file, arguments.changes)
     if arguments.device is not None and "RANK" not in os.environ:
-        find_device(arguments.device)  # of several processes each takes its own later
+        find_device(arguments.device)  # if there are several processes, each takes its own later
     folder = arguments.folder or Path("runs", file.resolve().parent.name)
     try:
-        folder.mkdir(parents=True, exist_ok=True)  # or it would fail after the data are read
+        folder.mkdir(parents=True, exist_ok=True)  # otherwise it would fail after reading the data
     except OSError as error:
         raise OSError(
             f"the folder {folder} cannot be made: {error.strerror}. Name one that can with --folder"
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_run(given: Path) -> Path:
-    """Return the file of a run: the one that is ``given``, or of the book's run of that name.
+    """Return the file of a run: the ``given`` file, or that of the book's run of that name.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def find_run(given: Path) -> Path:
 
 @contextmanager
 def progress_lines() -> Iterator[None]:
-    """Print what the training tells Python's log: lines where no terminal shows a bar."""
+    """Print the training's log messages: lines of progress where no terminal shows a bar."""
     logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
     former = logger.level
     logger.addHandler(handler)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Translate what the ``arguments`` say, and return 0.
+    """Translate the text given by ``arguments``, and return 0.
 
     A hint on standard error follows the translation of a text that is not
     :meth:`familiar <glassbox.translation.TranslationTokenizer.is_familiar>`.
@@ -100,23 +100,23 @@ def run(arguments: argparse.Namespace) -> int:
 def answer(
     translator: Any, text: str, arguments: argparse.Namespace, options: dict[str, Any]
 ) -> Iterator[str]:
-    """Yield the lines with which a text is answered.
+    """Yield the lines of output for a text.
 
     Parameters
     ----------
     translator : Translator
         The translator.
     text : str
-        One sentence; a blank one is answered with a blank line, and has no page.
+        One sentence; a blank one yields a blank line, and has no page.
     arguments : argparse.Namespace
         The options of the command.
     options : dict
-        Of :meth:`glassbox.translation.Translator.translate`.
+        Options of :meth:`glassbox.translation.Translator.translate`.
 
     Yields
     ------
     str
-        The translation; or each of several, with its probability and a tab before it.
+        The translation; or each of several, preceded by its probability and a tab.
     """
     if arguments.show_attention is None and translator.tokenizer.is_blank(text):
         yield ""
@@ -137,14 +137,14 @@ def answer(
 def one_line(text: str) -> str:
     """Return a ``text`` on one line, for a terminal or a pipe.
 
-    The end of a line would be taken for the end of the answer, and what else controls a terminal
-    is nothing that a model should write there.
+    A line break would look like the end of the translation, and a model should not write other
+    characters that control a terminal.
     """
     return CONTROL.sub(" ", text)
 
 
 def lines() -> Iterator[str]:
-    """Yield each line of standard input as soon as it is there, in UTF-8 whatever the locale.
+    """Yield each line of standard input as soon as it arrives, in UTF-8 whatever the locale.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def lines() -> Iterator[str]:
 
 
 def check_folder(file: Path) -> None:
-    """Refuse a ``file`` for whose folder there is none.
+    """Reject a ``file`` whose folder does not exist.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def check_folder(file: Path) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse, before anything is loaded, what would not be done."""
+    """Reject arguments that cannot be honoured, before anything is loaded."""
     if arguments.alternatives is not None:
         check_at_least("--alternatives", arguments.alternatives, 1)
     if (page := arguments.show_attention) is not None:

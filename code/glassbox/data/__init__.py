@@ -1,4 +1,4 @@
-"""The corpora and vocabularies of the book: found here, or fetched once and checked every time."""
+"""The corpora and vocabularies of the book: downloaded once if missing, and verified every time."""
 
 from glassbox.data.alignments import AlignedPair, alignments
 from glassbox.data.company import company

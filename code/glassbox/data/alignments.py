@@ -14,13 +14,13 @@ class AlignedPair:
     source, target : str
         The sentences. Words are separated by spaces, and punctuation marks are words.
     links : tuple of frozenset of int
-        For each word of the target the words of the source that it translates, counted from 0.
+        For each word of the target, the words of the source that it translates, counted from 0.
 
     Raises
     ------
     ValueError
-        If there is not one set of links for each word of the target, or one is empty, or names a
-        word that the source does not have.
+        If there is not one set of links for each word of the target, or one is empty, or one names
+        a word that the source does not have.
     """
 
     source: str
@@ -42,7 +42,7 @@ class AlignedPair:
 
 
 def split_words(text: str) -> list[str]:
-    """Split at spaces and before punctuation; what an apostrophe joins stays one word.
+    """Split at spaces and before punctuation; words joined by an apostrophe stay together.
 
     Parameters
     ----------

@@ -6,13 +6,13 @@ from importlib.resources import files
 def company() -> list[str]:
     """Return 36 short sentences about drinks, animals and vehicles, written for this book.
 
-    *Coffee* and *tea* have the same neighbours and never meet in a sentence, and so do *dog* and
-    *cat*, *bus* and *train*.
+    *Coffee* and *tea* have the same neighbours but never occur in the same sentence; the same holds
+    for *dog* and *cat*, *bus* and *train*.
 
     Returns
     -------
     list of str
-        In small letters, without punctuation. Nothing is fetched.
+        In lower case, without punctuation. Nothing is downloaded.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Split sentence pairs so that no sentence stands in two splits: whole components are dealt."""
+"""Split sentence pairs by whole components, so that no sentence is in two splits."""
 
 import re
 from collections import defaultdict
@@ -9,25 +9,25 @@ Pair = tuple[str, str]
 
 
 def words(sentence: str) -> str:
-    """Return a sentence in lower case without punctuation, the form in which they are compared.
+    """Return a sentence in lower case without punctuation, the form used for comparison.
 
     Parameters
     ----------
     sentence : str
-        Such as ``"Go on, Tom!"``.
+        A sentence, such as ``"Go on, Tom!"``.
 
     Returns
     -------
     str
-        Its words in lower case with a space between each two: ``"go on tom"``.
+        Its words in lower case, separated by single spaces: ``"go on tom"``.
     """
     return " ".join(re.findall(r"\w+", sentence.lower()))
 
 
 def components(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Gather the pairs that share sentences, directly or by way of other pairs.
+    """Group the pairs that share sentences, directly or through other pairs.
 
-    They are the connected components of the graph whose nodes are the sentences, as
+    The groups are the connected components of the graph whose nodes are the sentences, as
     :func:`words` compares them, and whose edges are the pairs.
 
     Parameters
@@ -38,7 +38,7 @@ def components(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
     Yields
     ------
     list of (str, str)
-        The distinct pairs of a component, sorted; none of their sentences is in another one.
+        The distinct pairs of a component, sorted; none of their sentences is in another component.
     """
     ends = {pair: tuple(map(words, pair)) for pair in pairs}
     pairs_with = defaultdict(list)
@@ -47,7 +47,7 @@ def components(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
             pairs_with[sentence].append(pair)
     while pairs_with:
         _, found = pairs_with.popitem()
-        for pair in found:  # which grows meanwhile
+        for pair in found:  # the list grows during the loop
             for sentence in ends[pair]:
                 found += pairs_with.pop(sentence, [])
         yield sorted({*found})
@@ -56,24 +56,22 @@ def components(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
 def deal(pairs: Iterable[Pair], sizes: Mapping[str, int], rest: str) -> dict[str, list[Pair]]:
     """Deal whole components to splits of given sizes, by the digests of their text.
 
-    In the order of their digests, each component goes into the first split that has room for all
-    of it. The result depends on which pairs there are and on nothing else: not on their order, a
-    seed, or the machine.
+    In the order of their digests, each component goes into the first split that has room for all of
+    it. The result depends only on the set of pairs, not on their order, a seed or the machine.
 
     Parameters
     ----------
     pairs : iterable of (str, str)
         Sentences and their translations.
     sizes : mapping of str to int
-        The splits that are filled, with the number of pairs that each may have.
+        The splits to fill, with the maximum number of pairs in each.
     rest : str
-        The split that takes what the others have no room for.
+        The split for all pairs that do not fit into the others.
 
     Returns
     -------
     dict of str to list of (str, str)
-        The distinct pairs of each split, in the order in which they were dealt, which is as good as
-        random.
+        The distinct pairs of each split, in the order in which they were dealt, effectively random.
     """
     splits: dict[str, list[Pair]] = {name: [] for name in (*sizes, rest)}
     for component in sorted(components(pairs), key=_digest):

@@ -7,8 +7,8 @@ def everyday() -> list[str]:
     """Return 120 sentences of everyday English, written for this book.
 
     Statements, questions and requests about home, work, food, travel and weather, of 6 to 18 words.
-    They come two by two: sentences ``2 * k`` and ``2 * k + 1`` say nearly the same in other words,
-    so that a model of meaning should find each of them closest to its partner.
+    They come in pairs: sentences ``2 * k`` and ``2 * k + 1`` say nearly the same in other words, so
+    a model of meaning should find each of them closest to its partner.
 
     Returns
     -------

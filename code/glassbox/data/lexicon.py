@@ -20,11 +20,11 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective, with what French makes of it.
+    """An adjective, with its French forms.
 
-    ``french`` are masculine and feminine, singular, then plural; ``before_vowel`` is the masculine
-    form in front of a vowel; ``first`` says whether it stands before the noun; ``of``, which
-    kinds of nouns it may describe.
+    ``french`` holds masculine and feminine, singular, then plural; ``before_vowel`` is the
+    masculine form before a vowel; ``first`` says whether it precedes the noun; ``of``, which kinds
+    of nouns it may describe.
     """
 
     english: str
@@ -63,7 +63,7 @@ DETERMINERS = {
     ("our", "our"): ("notre", "notre", "nos", "notre", "notre", "nos"),
     ("this", "these"): ("ce", "cette", "ces", "cet", "cette", "ces"),
 }
-#: *a* and *some* behind *not*.
+#: *a* and *some* after *not*.
 NEGATED = ("de", "de", "de", "d'", "d'", "d'")
 
 

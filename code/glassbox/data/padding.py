@@ -15,18 +15,18 @@ def pad(
     side: str = "right",
     device: torch.device | str | None = None,
 ) -> tuple[Int[Tensor, "batch length"], Bool[Tensor, "batch 1 1 length"]]:
-    """Fill lists of ids up to the longest of them.
+    """Pad lists of ids to the length of the longest.
 
     Parameters
     ----------
     rows : sequence of sequence of int
         The ids of each text; at least one text.
     pad_id : int
-        The id that fills short rows up.
+        The id that pads short rows.
     side : str, optional
         ``"right"`` or ``"left"``.
     device : torch.device or str, optional
-        Where to make the tensors.
+        Where to create the tensors.
 
     Returns
     -------

@@ -16,9 +16,9 @@ SIZE = 2_000  # pairs to validate with, and as many to test with
 def tatoeba(split: str) -> list[tuple[str, str]]:
     """Return sentence pairs of Tatoeba, English and French.
 
-    No sentence, in either language, is in two splits, however it is capitalised and punctuated:
-    what people wrote as another translation of the same sentence goes with it, and with the other
-    sentences of which it is a translation.
+    No sentence, in either language, is in two splits, however it is capitalised and punctuated: all
+    translations of a sentence are in the same split, together with all other sentences that they
+    translate.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def tatoeba(split: str) -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        Distinct pairs after :func:`plain_spaces`, in an order that is as good as random, except
-        that pairs which share sentences follow each other.
+        Distinct pairs after :func:`plain_spaces`, in an effectively random order, except that pairs
+        which share sentences follow each other.
 
     Raises
     ------
@@ -41,12 +41,12 @@ def tatoeba(split: str) -> list[tuple[str, str]]:
     English–French pairs of tatoeba.org as manythings.org/anki published them on 29 September 2017
     (CC BY 2.0). The 142,612 distinct ones fall into 92,839 connected components, 63,324 of them a
     single pair and the largest 72 pairs, which are dealt as ``glassbox.data.components`` describes.
-    Each component, and so each pair, is as likely as any other to be tested with: the sentences of
+    Each component, and so each pair, is equally likely to be in the test split: the sentences of
     train, valid and test are alike, with 6.17, 6.16 and 6.00 English words on average. Drawing
-    single pairs would give the same averages, but more than half of the pairs share a sentence
-    with another, which a model would have learned by heart; scores on such splits are not
-    comparable with ours. Translations come together: the 2,000 pairs to test with have 1,355
-    English sentences and 1,874 French ones (see :func:`references`).
+    single pairs would give the same averages, but more than half of the pairs share a sentence with
+    another, which a model would have memorised; scores on such splits are not comparable with ours.
+    Translations come together: the 2,000 test pairs have 1,355 English sentences and 1,874 French
+    ones (see :func:`references`).
     """
     check_split("Tatoeba", split, ("train", "valid", "test"))
     name = "tatoeba_eng_fra/fra-eng.zip"
@@ -54,9 +54,9 @@ def tatoeba(split: str) -> list[tuple[str, str]]:
     return list(_deal(path, FILES[name].sha256)[split])
 
 
-@lru_cache(maxsize=1)  # whoever trains also validates: they are read and dealt once
+@lru_cache(maxsize=1)  # training also validates: read and deal only once
 def _deal(path: Path, digest: str) -> dict[str, list[tuple[str, str]]]:
-    """Read the pairs of an archive that has this digest, and split them."""
+    """Read the pairs of the archive with this digest, and split them."""
     with ZipFile(path) as archive:
         text = plain_spaces(decoded(archive.read("fra.txt"), path / "fra.txt"))
     pairs = set()
@@ -88,12 +88,12 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
         ``"train"`` (29,000 captions), ``"valid"`` (1,014), ``"test_2016"``, ``"test_2017"``
         (1,000 each) or ``"test_2018"`` (1,071).
     *languages : str
-        Some of ``"en"``, ``"de"`` and ``"fr"``, in the order in which the captions are wanted.
+        Some of ``"en"``, ``"de"`` and ``"fr"``, in the order of the captions in each tuple.
 
     Returns
     -------
     list of tuple of str
-        The captions as published, but for spaces at their ends.
+        The captions as published, except for leading and trailing spaces.
 
     Raises
     ------
@@ -103,8 +103,8 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
 
     Notes
     -----
-    Task 1 of Multi30k (Elliott et al., 2016): the German and French captions are translations of
-    the English ones by professionals.
+    Task 1 of Multi30k (Elliott et al., 2016): the German and French captions are professional
+    translations of the English ones.
     """
     check_split("Multi30k", split, MULTI30K)
     if not languages or len({*languages} & {*LANGUAGES}) < len(languages):
@@ -123,11 +123,11 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
 
 
 def references(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Gather all translations of each sentence: what BLEU compares a translation with.
+    """Gather all translations of each sentence, the references for BLEU.
 
-    A sentence has several right translations, ``tu`` or ``vous``, ``content`` or ``contente``.
-    A model that finds one of them has translated it, so a test has each sentence once and accepts
-    them all. The splits of :func:`tatoeba` keep all translations of a sentence together.
+    A sentence has several right translations, ``tu`` or ``vous``, ``content`` or ``contente``. A
+    model that finds one of them is right, so a test has each sentence once and accepts them all.
+    The splits of :func:`tatoeba` keep all translations of a sentence together.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A piece of Shakespeare that the model of his plays was not trained on (chapter 6)."""
+"""A passage of Shakespeare that the model of his plays was not trained on (chapter 6)."""
 
 from importlib.resources import files
 
@@ -6,8 +6,8 @@ from importlib.resources import files
 def play() -> str:
     """Return the first 15,360 characters of Tiny Shakespeare's last tenth.
 
-    They are from *The Taming of the Shrew*. The models of the package that write Shakespeare were
-    trained on the nine tenths before.
+    They are from *The Taming of the Shrew*. The package's models of Shakespeare were trained on the
+    first nine tenths.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Shared by the readers of all corpora: the check of a split's name, and lines of text."""
+"""Helpers shared by the readers of all corpora: checks of split names, and lines of text."""
 
 from collections.abc import Iterable, Iterator
 from gzip import decompress
@@ -9,16 +9,16 @@ from glassbox.data.store import find
 
 
 def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
-    """Refuse a split that a corpus does not have.
+    """Reject a split that a corpus does not have.
 
     Parameters
     ----------
     corpus : str
         The name of the corpus, for the message.
     split : str
-        The split that was asked for.
+        The requested split.
     known : iterable of str
-        The splits that there are.
+        The splits that exist.
 
     Raises
     ------
@@ -43,12 +43,12 @@ def decoded(content: bytes, path: Path) -> str:
     Returns
     -------
     str
-        Its text, with line breaks as they are.
+        Its text, with line breaks unchanged.
 
     Raises
     ------
     ValueError
-        If they are something else, naming the line.
+        If they are not UTF-8, naming the line.
     """
     try:
         return content.decode()
@@ -58,14 +58,14 @@ def decoded(content: bytes, path: Path) -> str:
 
 
 def malformed(path: Path, line: int, expected: str, got: str | bytes) -> ValueError:
-    """Make the error that says which line of a file cannot be read.
+    """Create the error for a line of a file that cannot be read.
 
     Parameters
     ----------
     path : Path
         The file.
     line : int
-        The number of its line, from 1.
+        The number of the line, from 1.
     expected : str
         The form that the line should have.
     got : str or bytes
@@ -85,14 +85,14 @@ def find_lines(name: str) -> tuple[Path, list[str]]:
     Parameters
     ----------
     name : str
-        A key of :data:`glassbox.data.FILES`. What ends with ``.gz`` is unpacked.
+        A key of :data:`glassbox.data.FILES`. A file that ends with ``.gz`` is unpacked.
 
     Returns
     -------
     path : Path
         The file, for messages.
     lines : list of str
-        Its lines, without the line feeds that end them.
+        Its lines, without their line feeds.
 
     Raises
     ------
@@ -102,12 +102,12 @@ def find_lines(name: str) -> tuple[Path, list[str]]:
     path = find(name)
     content = path.read_bytes()
     text = decoded(decompress(content) if path.suffix == ".gz" else content, path)
-    # not splitlines(), which also breaks at characters that stand inside a sentence, such as U+0085
+    # not splitlines(), which also breaks at characters within a sentence, such as U+0085
     return path, text.removesuffix("\n").split("\n")
 
 
 def blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
-    """Gather the lines between blank ones, such as those of a sentence with a word on each.
+    """Group the lines between blank ones, such as a sentence with one word per line.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from importlib.resources import files
 def senses() -> dict[str, dict[str, list[str]]]:
     """Return eight sentences for each of two senses of six English words, written for this book.
 
-    The word stands once in each sentence, in the singular, and its neighbours tell which of the
-    senses is meant: *She bit into a sweet red apple* or *The shares of Apple rose*.
+    The word occurs once in each sentence, in the singular, and its context shows which sense is
+    meant: *She bit into a sweet red apple* or *The shares of Apple rose*.
 
     Returns
     -------

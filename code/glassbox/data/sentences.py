@@ -1,4 +1,4 @@
-"""Sentences to classify (SST-2), and sentences whose words are to be tagged (WNUT 2017)."""
+"""Sentences to classify (SST-2), and sentences whose words to tag (WNUT 2017)."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from glassbox.data.reading import blocks, check_split, find_lines, malformed
 
 
 class LabelledSentence(NamedTuple):
-    """A sentence, and the class it belongs to.
+    """A sentence and its class.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ SST2 = {"train": "train", "valid": "dev", "test": "test"}
 
 
 def sst2(split: str) -> list[LabelledSentence]:
-    """Return sentences out of film reviews: 1 for those that praise, 0 for those that do not.
+    """Return sentences from film reviews, labelled 1 if positive and 0 if negative.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def sst2(split: str) -> list[LabelledSentence]:
     Notes
     -----
     The whole sentences of the Stanford Sentiment Treebank, Socher et al. (2013), without the
-    neutral ones. Other editions of SST-2 also train on phrases out of these sentences and are
-    ten times as large; the sentences to test with are the same. Two of them, ``no`` and
-    ``what 's next ?``, stand in the training split as well.
+    neutral ones. Other editions of SST-2 also train on phrases from these sentences and are ten
+    times as large; the test sentences are the same. Two of them, ``no`` and ``what 's next ?``, are
+    in the training split as well.
     """
     check_split("SST-2", split, SST2)
     path, lines = find_lines(f"classification_sst2/{SST2[split]}.tsv")
@@ -66,7 +66,7 @@ class TaggedSentence(NamedTuple):
     Parameters
     ----------
     words, tags : tuple of str
-        As many of one as of the other.
+        Equally many of both.
     """
 
     words: tuple[str, ...]
@@ -84,7 +84,7 @@ TAGS = ("O", *(f"{place}-{entity}" for entity in ENTITIES for place in "BI"))
 
 
 def wnut17(split: str) -> list[TaggedSentence]:
-    """Return sentences from the social web with the entities that they name.
+    """Return sentences from social media with the entities that they name.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def wnut17(split: str) -> list[TaggedSentence]:
 
     Notes
     -----
-    Derczynski et al. (2017): the entities of the test split are ones that training has not shown,
-    so that a model has to tell them by what surrounds them.
+    Derczynski et al. (2017): the entities of the test split do not occur in training, so a model
+    has to recognise them from context.
     """
     check_split("WNUT 2017", split, WNUT17)
     path, lines = find_lines(f"ner_wnut17/{WNUT17[split]}")

@@ -1,4 +1,4 @@
-"""The table of data files (``files.toml``), and where each lies on this machine."""
+"""The table of data files (``files.toml``), and where each is on this machine."""
 
 import hashlib
 import os
@@ -13,13 +13,13 @@ from glassbox.checks import need
 
 CHUNK = 2**16  # bytes
 PATIENCE = 30  # seconds without a byte
-RETRIES = 2  # downloads after the first that fails
-IDENTITY = {"Accept-Encoding": "identity"}  # the file itself, not packed for the way
+RETRIES = 2  # downloads after the first fails
+IDENTITY = {"Accept-Encoding": "identity"}  # the file itself, not compressed in transit
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A published file, and everything needed to tell whether a copy is that file.
+    """A published file, and everything needed to verify a copy of it.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class DataFile:
     sha256 : str
         Its digest, in hexadecimal.
     licence, credit : str
-        On what terms it may be used, and whom to name.
+        The terms of use, and whom to credit.
     """
 
     name: str
@@ -71,10 +71,10 @@ FILES = parse((files("glassbox.data") / "files.toml").read_text(encoding="utf-8"
 
 
 def find(name: str) -> Path:
-    """Return the path of a data file on this machine; download it if it is not there yet.
+    """Return the path of a data file on this machine, downloading it if necessary.
 
-    It is looked for in the folder that the environment variable ``GLASSBOX_DATA`` names, if there
-    is one, then in :func:`cache_folder`, and else downloaded into the latter. Its digest is
+    The file is looked for in the folder named by the environment variable ``GLASSBOX_DATA``, if
+    set, then in :func:`cache_folder`; otherwise it is downloaded to the latter. Its digest is
     checked every time.
 
     Parameters
@@ -90,12 +90,12 @@ def find(name: str) -> Path:
     Raises
     ------
     ValueError
-        If the table has no file of that name, or the copy here or the downloaded one is not the
-        published file: cut off, too long, or altered.
+        If the table has no file of that name, or the local or downloaded copy is not the published
+        file: truncated, too long, or altered.
     FileNotFoundError
-        If ``GLASSBOX_DATA`` names no folder.
+        If ``GLASSBOX_DATA`` does not name a folder.
     ConnectionError
-        If the file is not here and cannot be downloaded.
+        If the file is missing and cannot be downloaded.
     OSError
         If the download cannot be written, such as on a full disk.
     ModuleNotFoundError
@@ -122,7 +122,7 @@ def find(name: str) -> Path:
 def cache_folder() -> Path:
     """Return the folder of downloaded files: ``glassbox`` in the user's cache.
 
-    That is ``$XDG_CACHE_HOME`` where the variable is set, and ``~/.cache`` where it is not.
+    The cache is ``$XDG_CACHE_HOME`` if that variable is set, else ``~/.cache``.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _check(path: Path, file: DataFile, what: str, hint: str = "") -> None:
 
 
 def _download(file: DataFile, folder: Path) -> Path:
-    """Download a file beside its place, and move it there once it is the published one."""
+    """Download a file to a temporary place, and move it once it is verified."""
     pooch, requests, tqdm = (need(name, "fetching data") for name in ("pooch", "requests", "tqdm"))
 
     def receive(address: str, part: str, _: object) -> None:
@@ -156,10 +156,10 @@ def _download(file: DataFile, folder: Path) -> Path:
             tqdm.tqdm(**shown, leave=False, disable=None) as bar,  # None: unless on a terminal
             requests.get(address, stream=True, timeout=PATIENCE, headers=IDENTITY) as response,
             open(part, "wb") as stream,
-            suppress(requests.exceptions.ChunkedEncodingError),  # cut off, as its digest will say
+            suppress(requests.exceptions.ChunkedEncodingError),  # truncated: its digest will differ
         ):
             response.raise_for_status()
-            response.raw.enforce_content_length = False  # so will it here, all that came counted
+            response.raw.enforce_content_length = False  # the digest covers truncation
             for chunk in response.iter_content(CHUNK):
                 stream.write(chunk)
                 bar.update(len(chunk))
@@ -167,7 +167,7 @@ def _download(file: DataFile, folder: Path) -> Path:
                     break
         _check(Path(part), file, f"{file.address} sent")
 
-    pooch.get_logger().setLevel("WARNING")  # or each download would be a line in a notebook
+    pooch.get_logger().setLevel("WARNING")  # otherwise each download prints a line in a notebook
     registry, addresses = {file.name: file.sha256}, {file.name: file.address}
     store = pooch.Pooch(folder, "", registry, addresses, retry_if_failed=RETRIES)
     path = folder / file.name
@@ -180,6 +180,6 @@ def _download(file: DataFile, folder: Path) -> Path:
             "variable GLASSBOX_DATA names"
         ) from error
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not say for what
+        error.filename = error.filename or str(path)  # a full disk does not name the file
         raise
     return path

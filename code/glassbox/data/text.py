@@ -7,7 +7,7 @@ from glassbox.data.reading import check_split, decoded
 from glassbox.data.store import find
 
 #: No-break, narrow and thin spaces become a space, the typographic apostrophe the typed one, and
-#: what has no width at all (soft hyphen, zero-width space, word joiner, byte-order mark) nothing.
+#: zero-width characters (soft hyphen, zero-width space, word joiner, byte-order mark) are removed.
 #: Joiners stay: Persian and emoji are spelled with them.
 PLAIN = {
     **{code: " " for code in range(0x3001) if category(chr(code)) == "Zs"},
@@ -17,21 +17,21 @@ PLAIN = {
 
 
 def plain_spaces(text: str) -> str:
-    r"""Write a text with the one space and the one apostrophe of a keyboard, in Unicode's NFC.
+    r"""Convert a text to the space and the apostrophe of a keyboard, in Unicode's NFC.
 
-    French sets a no-break or thin space before ``!`` and ``?``, and some writers an apostrophe
-    that curls: without this a tokenizer learns each sentence in several spellings, and meets those
-    that it has not learned. Tabs and line breaks stay, and so do several spaces in a row.
+    French puts a no-break or thin space before ``!`` and ``?``, and some writers use a curly
+    apostrophe: otherwise a tokenizer would learn each sentence in several spellings, and meet
+    spellings that it has not learned. Tabs, line breaks and runs of spaces stay.
 
     Parameters
     ----------
     text : str
-        As somebody wrote it.
+        The text as written.
 
     Returns
     -------
     str
-        The same to the eye. What is plain already comes back as it is.
+        A text that looks the same. Plain text is returned unchanged.
 
     Examples
     --------
@@ -40,12 +40,12 @@ def plain_spaces(text: str) -> str:
     """
     if text.isascii():
         return text
-    # composed last: between a letter and its accent there may have been a character without width
+    # composed last: a zero-width character may have separated a letter from its accent
     return normalize("NFC", text.translate(PLAIN))
 
 
 def tiny_shakespeare(split: str) -> str:
-    """Return the plays of Tiny Shakespeare, or as much of them as a model may learn from.
+    """Return the training or the validation part of the plays of Tiny Shakespeare.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def tiny_shakespeare(split: str) -> str:
     Returns
     -------
     str
-        1,003,854 characters to learn from, or 111,540 to measure with.
+        1,003,854 characters for training, or 111,540 for validation.
 
     Raises
     ------
@@ -65,19 +65,19 @@ def tiny_shakespeare(split: str) -> str:
     Notes
     -----
     The text of Karpathy's char-rnn, split as in his nanoGPT, with which chapter 9 compares. There
-    is no test split: what is chosen by the validation loss is not measured anywhere else.
+    is no test split: a model chosen by its validation loss is not measured on other text.
     """
     check_split("Tiny Shakespeare", split, ("train", "valid"))
     return split_text(find("tinyshakespeare/input.txt"))[split]
 
 
 def split_text(path: Path) -> dict[str, str]:
-    """Read a text and split it: nine tenths to learn from, the rest to measure with.
+    """Read a text and split it: nine tenths for training, the rest for validation.
 
     Parameters
     ----------
     path : Path
-        A file in UTF-8. Its lines may end as on Windows.
+        A UTF-8 file. Windows line endings are accepted.
 
     Returns
     -------

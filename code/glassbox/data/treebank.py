@@ -1,4 +1,4 @@
-"""Sentences with a part of speech for each word, and the word on which it depends."""
+"""Sentences with the part of speech and the head of each word."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from glassbox.data.reading import blocks, check_split, find_lines, malformed
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence and its dependency tree: each word but one depends on another.
+    """A sentence and its dependency tree: every word but one depends on another.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class ParsedSentence(NamedTuple):
     heads : tuple of int or None
         The position of the word on which each depends, from 0; None for the root of the tree.
     relations : tuple of str
-        In what relation it stands to that word, such as ``"nsubj"``; ``"root"`` for the root.
+        Its relation to that word, such as ``"nsubj"``; ``"root"`` for the root.
     """
 
     text: str
@@ -54,10 +54,10 @@ def ud_english(split: str) -> list[ParsedSentence]:
 
     Notes
     -----
-    Silveira et al. (2014), as the project Universal Dependencies continues it. The book looks
-    into models with these sentences and trains none on them, so that the training split is not
-    among its files. Words that the annotators added where a sentence leaves them out are not
-    returned: nothing depends on them in the basic tree.
+    Silveira et al. (2014), as maintained by the project Universal Dependencies. The book examines
+    models with these sentences but trains none on them, so the training split is not among its
+    files. Words that the annotators added where a sentence omits them are not returned: nothing
+    depends on them in the basic tree.
     """
     check_split("UD English", split, UD_ENGLISH)
     path, lines = find_lines(f"pos_ud_english_ewt/en_ewt-ud-{UD_ENGLISH[split]}.conllu")
@@ -68,9 +68,9 @@ TEXT = "# text = "
 
 
 def _parsed(block: list[tuple[int, str]], path: Path) -> ParsedSentence:
-    """Read a sentence in the format CoNLL-U: a line for each word, numbered from 1; head 0 is none.
+    """Read a sentence in CoNLL-U format: one word per line, numbered from 1; head 0 means none.
 
-    Numbers such as 8-9 and 8.1 are those of words written as one and of added words.
+    Numbers such as 8-9 and 8.1 mark words written as one and added words.
     """
     text = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
     lines = [(number, line.split("\t")) for number, line in block if not line.startswith("#")]

@@ -1,9 +1,9 @@
-"""Measures of a model: its translations against references, its probabilities of a text.
+"""Measures of a model: its translations against references, its probability of a text.
 
-``bleu`` is BLEU from scratch; ``scores`` asks sacreBLEU, whose signature makes figures comparable;
-``published`` repeats how two published runs measured. ``likelihood``, ``language_models`` and
-``translators`` need no translations: they say how probable a model finds what people wrote.
-``corpora`` and ``models`` find what is measured by its name, and ``report`` puts all together.
+``bleu`` is BLEU from scratch; ``scores`` calls sacreBLEU, whose signature makes figures comparable;
+``published`` reproduces the measures of two published runs. ``likelihood``, ``language_models`` and
+``translators`` measure how probable a model finds human text. ``corpora`` and ``models`` find test
+sets and models by name, and ``report`` combines all.
 """
 
 from glassbox.evaluation.alignment import (

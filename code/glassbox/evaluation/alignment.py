@@ -1,4 +1,4 @@
-"""Which word a head of cross-attention looks at, and how often that is the one it translates."""
+"""Which source word a cross-attention head attends to, and how often it is the translated one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ def word_numbers(pieces: Sequence[str]) -> Int[Tensor, " length"]:
     Parameters
     ----------
     pieces : sequence of str
-        The tokens; a ``Ġ`` or a punctuation mark begins a word, and ``<…>`` belongs to none.
+        The tokens; a ``Ġ`` or a punctuation mark begins a word; ``<…>`` belongs to none.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def word_weights(
     query_words: Int[Tensor, " q_len"],
     key_words: Int[Tensor, " k_len"],
 ) -> Float[Tensor, "*stack target_words source_words"]:
-    """Gather the weights of tokens to weights of words.
+    """Combine the weights of tokens into weights of words.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def word_weights(
     Returns
     -------
     Tensor
-        ``(…, target_words, source_words)``: averaged over the tokens of the word that asks, added
-        up over the tokens of the word that is looked at.
+        ``(…, target_words, source_words)``: averaged over the tokens of the target word, summed
+        over the tokens of the source word.
 
     Notes
     -----
@@ -66,17 +66,17 @@ def word_weights(
 def word_attention(
     translator: Translator, pair: AlignedPair, when: str, to: str = "en"
 ) -> Float[Tensor, "layers heads target_words source_words"]:
-    """Return the cross-attention between the words of a pair, with the right target given.
+    """Return the cross-attention between the words of a pair, given the correct target.
 
     Parameters
     ----------
     translator : Translator
-        The model to look into.
+        The model to examine.
     pair : AlignedPair
         The sentences.
     when : {"writing", "reading"}
         Which positions belong to a word of the target: those at which its tokens are predicted, or
-        those at which they are read, each one further on.
+        those at which they are read, one position later.
     to : str, optional
         The language of the target.
 
@@ -108,16 +108,16 @@ def word_attention(
 
 @dataclass(frozen=True)
 class AlignmentScores:
-    """How good guesses are: one word of the source for each word of the target.
+    """The quality of guesses, one source word for each target word.
 
     Parameters
     ----------
     right, words : int
-        Right guesses, of how many.
+        Number of right guesses, and of all guesses.
     moved_right, moved : int
-        The same for words that translate none at their own position.
+        The same for words that do not translate the source word at their own position.
     links : int
-        Links made by hand.
+        Number of links made by hand.
     """
 
     right: int
@@ -140,9 +140,9 @@ def score_alignment(
     Parameters
     ----------
     guesses : sequence of sequences of int
-        For each pair and each word of its target a word of the source.
+        For each pair and each word of its target, a word of the source.
     pairs : sequence of AlignedPair
-        What is right.
+        The pairs with their links.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""BLEU: how much of a translation is in the reference translations, n-gram by n-gram."""
+"""BLEU: the share of a translation's n-grams that occur in reference translations."""
 
 import math
 from collections import Counter
@@ -10,18 +10,18 @@ from glassbox.evaluation.checks import check_token_corpora
 
 
 class CorpusBleu(NamedTuple):
-    """BLEU, and what it is made of.
+    """BLEU and its components.
 
     Attributes
     ----------
     score : float
         0 to 100.
     precisions : tuple of float
-        Of n-grams of 1, 2, ... tokens, 0 to 100.
+        For n-grams of 1, 2, ... tokens, 0 to 100.
     brevity_penalty : float
-        0 to 1; 1 where the translations are at least as long as the references.
+        0 to 1; 1 if the translations are at least as long as the references.
     hypothesis_length, reference_length : int
-        Tokens of all translations, and of the references that are closest to them in length.
+        Number of tokens in all translations, and in the references closest to them in length.
     """
 
     score: float
@@ -44,7 +44,7 @@ def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     Returns
     -------
     Counter of tuple of str
-        How often each occurs; empty if the sentence is shorter.
+        How often each occurs; empty if the sentence is shorter than ``n``.
     """
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
@@ -54,8 +54,8 @@ def clipped_matches(
 ) -> tuple[int, int]:
     """Count the n-grams of a translation that are in a reference.
 
-    Each counts at most as often as it occurs in one reference, so that saying a right word over
-    and over gains nothing.
+    Each counts at most as often as it occurs in one reference, so repeating a correct word gains
+    nothing.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def clipped_matches(
     Returns
     -------
     tuple of int
-        How many n-grams match, and how many there are.
+        Number of matching n-grams, and of all n-grams.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def clipped_matches(
 
 
 def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
-    r"""Return the factor that keeps a translation from saying only what it is sure of.
+    r"""Return the factor that penalises translations shorter than their references.
 
     .. math::
         \min\left(1, e^{1 - r / c}\right)
@@ -91,9 +91,9 @@ def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
     Parameters
     ----------
     hypothesis_length : int
-        Tokens of all translations, :math:`c`.
+        Number of tokens in all translations, :math:`c`.
     reference_length : int
-        Tokens of the references, :math:`r`.
+        Number of tokens in the references, :math:`r`.
 
     Returns
     -------
@@ -120,16 +120,16 @@ def corpus_bleu(
         \text{BLEU} = \min\left(1, e^{1 - r / c}\right)
         \exp\left(\frac{1}{N} \sum_{n=1}^N \log p_n\right)
 
-    Matches and n-grams are added up over the corpus before they are divided, so that it is not a
-    mean over sentences. Nothing is smoothed: without a single match of ``max_n`` tokens it is 0.
+    Matches and n-grams are summed over the corpus before dividing, so the score is not a mean over
+    sentences. Nothing is smoothed: without a single match of ``max_n`` tokens, it is 0.
 
     Parameters
     ----------
     hypotheses : sequence of sequence of str
         The tokens of each translation.
     references : sequence of sequence of sequence of str
-        For each translation, the tokens of one or several references. The length that counts is
-        the closest to the translation's, the shorter of two that are as close.
+        For each translation, the tokens of one or several references. The reference length used is
+        the closest to the translation's, the shorter one on a tie.
     max_n : int, optional
         Number of tokens in the longest n-gram, :math:`N`.
 
@@ -144,12 +144,12 @@ def corpus_bleu(
         If there is no translation, one has no reference, there are more or fewer of these, or
         ``max_n`` is not positive.
     TypeError
-        If something else than tokens is given, such as a text that is not split.
+        If anything but tokens is given, such as a text that is not split.
 
     Notes
     -----
     Papineni et al. (2002), section 2.3. How text is split into tokens changes the score: compare
-    only what was split alike. Chapter 9, equation ``eq-bleu``.
+    only scores with the same tokenization. Chapter 9, equation ``eq-bleu``.
     """
     check_token_corpora(hypotheses, references)
     check_at_least("max_n", max_n, 1)

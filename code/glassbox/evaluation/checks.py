@@ -5,14 +5,14 @@ from typing import Any
 
 
 def check_token_corpora(hypotheses: object, references: object) -> None:
-    """Refuse translations and references that are not split, or do not go together.
+    """Reject translations and references that are not split or do not match.
 
     Raises
     ------
     ValueError
         If there is none, their numbers differ, or one has no reference.
     TypeError
-        If something else than tokens is given.
+        If anything but tokens is given.
     """
     _check_corpora(hypotheses, references, _check_tokens)
 
@@ -20,7 +20,7 @@ def check_token_corpora(hypotheses: object, references: object) -> None:
 def check_text_corpora(
     hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]
 ) -> list[list[str]]:
-    """Refuse translations and references that are no texts, or do not go together.
+    """Reject translations and references that are not texts or do not match.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ def check_text_corpora(
     Returns
     -------
     list of list of str
-        The references of each, in a list also where there is one.
+        The references of each, in a list even if there is only one.
 
     Raises
     ------
     ValueError
         If there is none, their numbers differ, or one has no reference.
     TypeError
-        If something else than strings is given.
+        If anything but strings is given.
     """
     _check_list("references is", references, "a list with an entry for each translation")
     listed = [[several] if isinstance(several, str) else several for several in references]
@@ -48,7 +48,7 @@ def check_text_corpora(
 
 
 def _check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object], None]) -> None:
-    """Refuse corpora that do not go together, or hold what ``check`` refuses."""
+    """Reject corpora that do not match, or contain what ``check`` rejects."""
     for name, corpus in (("hypotheses", hypotheses), ("references", references)):
         _check_list(f"{name} is", corpus, "a list with an entry for each translation")
     if len(hypotheses) != len(references):

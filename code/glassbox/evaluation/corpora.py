@@ -1,4 +1,4 @@
-"""Test sets by name, with the files they come from."""
+"""Test sets by name, with their source files."""
 
 from typing import NamedTuple
 
@@ -10,18 +10,18 @@ CORPORA = {"tatoeba": ("en", "fr"), "multi30k": ("de", "en", "fr")}
 
 
 class ParallelTest(NamedTuple):
-    """Sentences to translate, and what people wrote.
+    """Sentences to translate, and their human translations.
 
     Attributes
     ----------
     corpus, split : str
         The names of corpus and split.
     source, to : str
-        From which language into which.
+        The source and the target language.
     sources : list of str
         The sentences to translate.
     references : list of list of str
-        For each, one translation or several.
+        One or several translations of each sentence.
     files : dict of str to str
         The digest (sha256) of each file it was read from, by its name.
     """
@@ -56,7 +56,7 @@ class TextTest(NamedTuple):
     corpus, split : str
         The names of corpus and split.
     text : str
-        All of it.
+        The whole text.
     files : dict of str to str
         The digest (sha256) of each file it was read from, by its name.
     """
@@ -73,13 +73,13 @@ def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest
     Parameters
     ----------
     corpus : {"tatoeba", "multi30k"}
-        Of Tatoeba, each sentence stands once, with all its translations: whoever finds one has
-        translated it. Of Multi30k, each line stands as it is, with the one that it has.
+        In Tatoeba, each sentence appears once, with all its translations: any of them is right. In
+        Multi30k, each line is used as it is, with its single translation.
     split : str
-        As :func:`glassbox.data.tatoeba` and :func:`glassbox.data.multi30k` call it; ``"test"`` of
-        the latter is ``"test_2016"``, which most published figures are of.
+        As in :func:`glassbox.data.tatoeba` and :func:`glassbox.data.multi30k`; ``"test"`` of the
+        latter is ``"test_2016"``, to which most published figures refer.
     source, to : str
-        From which language into which.
+        The source and the target language.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest
     Raises
     ------
     ValueError
-        If the corpus is not known or has no such split or language.
+        If the corpus is unknown or has no such split or language.
     """
     if corpus not in CORPORA:
         raise ValueError(f"no corpus {corpus!r} of translations: expected one of {[*CORPORA]}")
@@ -117,7 +117,7 @@ def text_test(split: str) -> TextTest:
     Parameters
     ----------
     split : str
-        As :func:`glassbox.data.tiny_shakespeare` calls it.
+        As in :func:`glassbox.data.tiny_shakespeare`.
 
     Returns
     -------

@@ -14,14 +14,14 @@ from glassbox.modes import evaluating
 
 
 class LossEstimate(NamedTuple):
-    """A loss that was estimated from samples.
+    """A loss estimated from samples.
 
     Attributes
     ----------
     loss : float
         The mean over the batches, in nats per token.
     standard_error : float
-        How far that mean is expected to be from the loss on the whole text.
+        The expected distance of that mean from the loss on the whole text.
     """
 
     loss: float
@@ -40,25 +40,25 @@ def evaluate_language_model(
     """Measure a language model on a whole text: every token but the first is predicted once.
 
     The text is cut into windows of ``context`` tokens that begin every ``stride`` tokens. Where
-    windows overlap, a token counts in the first that predicts it. Without overlap, the first
-    tokens of a window are predicted from little; the smaller the stride, the more context each
-    token has, and the longer it takes.
+    windows overlap, a token counts in the first one that predicts it. Without overlap, the first
+    tokens of a window are predicted from little context; the smaller the stride, the more context
+    each token has, and the longer the evaluation takes.
 
     Parameters
     ----------
     model : LanguageModel
-        It is in eval mode for as long.
+        The model, in eval mode during the call.
     token_ids : Tensor
         Integers, ``(length,)``.
     n_bytes : int
-        Bytes of the text that all tokens but the first stand for.
+        Number of bytes of text in all tokens but the first.
     context : int, optional
         Tokens that the model reads at a time; its ``max_len`` if left out.
     stride : int, optional
-        Tokens from the beginning of a window to that of the next; ``context`` if left out, so that
+        Tokens from the beginning of one window to the next; ``context`` if left out, so that
         windows do not overlap.
     batch_size : int, optional
-        Windows that are computed at a time.
+        Number of windows computed at a time.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def evaluate_language_model(
         for group in groups:
             windows = torch.stack([token_ids[start : start + context + 1] for start in group])
             losses = _window_losses(model, windows)
-            # All but the last `stride` predictions of a window stood in the one before.
+            # All but the last `stride` predictions of a window were in the previous one.
             repeated = torch.tensor([[context - stride if start else 0] for start in group])
             places = torch.arange(losses.size(1))
             nats += losses.masked_fill((places < repeated).to(losses.device), 0.0).sum().item()
@@ -107,13 +107,13 @@ def estimate_loss(
 ) -> LossEstimate:
     """Estimate a language model's loss from windows that begin anywhere, as nanoGPT does.
 
-    Another draw gives another figure, and the least of many such figures is too good: the loss of
-    the whole text is :func:`~glassbox.evaluation.evaluate_language_model`'s.
+    Each draw yields a different figure, and the minimum of many is too optimistic: for the loss of
+    the whole text, use :func:`~glassbox.evaluation.evaluate_language_model`.
 
     Parameters
     ----------
     model : LanguageModel
-        It is in eval mode for as long.
+        The model, in eval mode during the call.
     token_ids : Tensor
         Integers, ``(length,)``.
     context : int, optional

@@ -11,21 +11,21 @@ from glassbox.checks import check_at_least
 
 @dataclass(frozen=True)
 class Likelihood:
-    r"""The likelihood that a model gives to a text, and the length of the text.
+    r"""The likelihood that a model assigns to a text, and the length of the text.
 
     Parameters
     ----------
     nats : float
-        The negative logarithm of its probability, :math:`-\sum_i \ln P(t_i \mid t_{<i})`.
+        The negative log-probability of the text, :math:`-\sum_i \ln P(t_i \mid t_{<i})`.
     n_tokens : int
-        Tokens that were predicted.
+        Number of tokens predicted.
     n_bytes : int
-        Bytes of the text that these tokens stand for, in UTF-8.
+        Number of bytes of text in these tokens, in UTF-8.
 
     Raises
     ------
     ValueError
-        If there is no token or no byte, or ``nats`` is no number.
+        If there is no token or no byte, or ``nats`` is not a number.
     """
 
     nats: float
@@ -48,15 +48,15 @@ class Likelihood:
 
     @property
     def perplexity(self) -> float:
-        """Among how many tokens, all equally probable, the choice would be as hard.
+        """The number of equally probable tokens among which the choice would be as hard.
 
-        It compares models with one vocabulary only: the longer the tokens, the fewer and harder.
+        It compares only models with the same vocabulary: longer tokens are fewer and harder.
         """
         return math.exp(self.loss)
 
     @property
     def bits_per_byte(self) -> float:
-        """Bits for each byte of the text, which compares models whatever their vocabulary."""
+        """Bits per byte of the text, which compares models with any vocabularies."""
         return self.nats / math.log(2) / self.n_bytes
 
 
@@ -75,7 +75,7 @@ def token_losses(
     Returns
     -------
     Tensor
-        ``(batch, length)``, in float64: a test set has many tokens to add up.
+        ``(batch, length)``, in float64: a test set has many tokens to sum.
     """
     logs = logits.float().log_softmax(dim=-1)
     return -logs.gather(-1, labels[..., None])[..., 0].double()

@@ -1,4 +1,4 @@
-"""A model to be measured, from its folder: what the folder holds says what it is."""
+"""Load a model to be measured from its folder, whose files show what it is."""
 
 import os
 
@@ -14,20 +14,20 @@ def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel:
     Parameters
     ----------
     source : str or path
-        The name of one that this package carries, or a folder with ``translator.json`` or
+        The name of a model in this package, or a folder with ``translator.json`` or
         ``language_model.json`` in it.
 
     Returns
     -------
     Translator or CharacterModel
-        The model, with what turns text into its tokens.
+        The model with its tokenizer.
 
     Raises
     ------
     FileNotFoundError
         If there is no such model, or a file is missing.
     ValueError
-        If a file is damaged, or does not go with the others.
+        If a file is damaged or does not match the others.
     """
     folder = find_model(source, TRANSLATOR_FILE, LANGUAGE_MODEL_FILE)
     if (folder / TRANSLATOR_FILE).is_file():

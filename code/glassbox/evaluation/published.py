@@ -1,7 +1,7 @@
 """BLEU as two published runs on Multi30k computed it: on lower-cased words, each in its own way.
 
-Their figures compare with these alone. Sub-words are joined and text is as people read it before
-either is computed, so that the model's own vocabulary plays no part.
+Only these are comparable with their figures. Both are computed on ordinary text, with sub-words
+joined, so the model's own vocabulary plays no part.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,24 +16,24 @@ LANGUAGES = ("de", "en", "fr")
 
 
 def spacy_tokens(text: str, language: str = "en") -> list[str]:
-    """Split text as spaCy's rules do, and put the tokens into small letters.
+    """Split text by spaCy's rules, and lower-case the tokens.
 
     Parameters
     ----------
     text : str
         A sentence.
     language : {"de", "en", "fr"}, optional
-        Whose rules.
+        The language whose rules to use.
 
     Returns
     -------
     list of str
-        The tokens. The case is taken away last, since some rules look at it.
+        The tokens. They are lower-cased last, because some rules depend on case.
 
     Raises
     ------
     ValueError
-        If the language is another one.
+        If the language is unknown.
     ModuleNotFoundError
         If ``spacy`` is not installed.
     """
@@ -41,24 +41,24 @@ def spacy_tokens(text: str, language: str = "en") -> list[str]:
 
 
 def moses_tokens(text: str, language: str) -> list[str]:
-    """Split text as Multi30k's own tokenized files are: small letters, plain punctuation, Moses.
+    """Split text as in Multi30k's own tokenized files: lower case, plain punctuation, Moses.
 
     Parameters
     ----------
     text : str
         A sentence.
     language : {"de", "en", "fr"}
-        Whose rules.
+        The language whose rules to use.
 
     Returns
     -------
     list of str
-        The tokens. Hyphens stay inside words; some signs are escaped, such as ``&apos;``.
+        The tokens. Hyphens stay inside words; some characters are escaped, such as ``&apos;``.
 
     Raises
     ------
     ValueError
-        If the language is another one.
+        If the language is unknown.
     ModuleNotFoundError
         If ``sacremoses`` is not installed.
 
@@ -74,12 +74,12 @@ def moses_tokens(text: str, language: str) -> list[str]:
 def spacy_bleu(
     hypotheses: Sequence[str], references: Sequence[str | Sequence[str]], language: str = "en"
 ) -> CorpusBleu:
-    """Return the BLEU of the tokens that spaCy's rules give, in small letters.
+    """Return the BLEU of lower-cased tokens, split by spaCy's rules.
 
     This is the measure of Ben Trevett's tutorials on sequence-to-sequence models, whose sixth
-    states 36.52 for German to English on Multi30k, test set of 2016: a Transformer of words with
+    reports 36.52 for German to English on Multi30k, test set of 2016: a Transformer of words with
     9.04 million parameters, ten epochs, decoded greedily with at most 50 tokens. There, words that
-    occur once in the training text are ``<unk>`` on the model's side and count as wrong; the
+    occur once in the training text are ``<unk>`` in the model's output and count as wrong; the
     references keep theirs.
 
     Parameters
@@ -87,7 +87,7 @@ def spacy_bleu(
     hypotheses : sequence of str
         The translations.
     references : sequence of str or of sequence of str
-        For each, one reference or several; the tutorial has one.
+        One or several references for each; the tutorial has one.
     language : {"de", "en", "fr"}, optional
         The language of the translations.
 
@@ -99,7 +99,7 @@ def spacy_bleu(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~glassbox.evaluation.score_translations`, or if the language is another one.
+        As :func:`~glassbox.evaluation.score_translations`, or if the language is unknown.
     ModuleNotFoundError
         If ``spacy`` is not installed.
 
@@ -107,7 +107,7 @@ def spacy_bleu(
     -----
     github.com/bentrevett/pytorch-seq2seq at 7faa64a, *6 - Attention is All You Need*; its
     ``torchtext.data.metrics.bleu_score`` is :func:`~glassbox.evaluation.corpus_bleu`. It split text
-    by the rules of spaCy 2, which differ in a few cases from those installed here. Chapter 9.
+    by the rules of spaCy 2, which differ in a few cases from those of later versions. Chapter 9.
     """
     return _bleu(hypotheses, references, lambda text: spacy_tokens(text, language))
 
@@ -115,18 +115,18 @@ def spacy_bleu(
 def moses_bleu(
     hypotheses: Sequence[str], references: Sequence[str | Sequence[str]], language: str
 ) -> CorpusBleu:
-    """Return the BLEU of lower-cased Moses tokens, as ``multi-bleu.perl`` and fairseq count it.
+    """Return the BLEU of lower-cased Moses tokens, as ``multi-bleu.perl`` and fairseq compute it.
 
-    This is the measure of Wu et al. (2021), who state 41.02 for English to German on Multi30k, test
-    set of 2016, by a Transformer without pictures: 4 + 4 layers of width 128, sub-words of both
-    languages in one vocabulary, weights averaged over the last ten checkpoints, 5 beams.
+    This is the measure of Wu et al. (2021), who report 41.02 for English to German on Multi30k,
+    test set of 2016, with a Transformer without pictures: 4 + 4 layers of width 128, sub-words of
+    both languages in one vocabulary, weights averaged over the last ten checkpoints, 5 beams.
 
     Parameters
     ----------
     hypotheses : sequence of str
         The translations.
     references : sequence of str or of sequence of str
-        For each, one reference or several; there it is one.
+        One or several references for each; the paper has one.
     language : {"de", "en", "fr"}
         The language of the translations.
 
@@ -138,15 +138,15 @@ def moses_bleu(
     Raises
     ------
     ValueError, TypeError
-        As :func:`~glassbox.evaluation.score_translations`, or if the language is another one.
+        As :func:`~glassbox.evaluation.score_translations`, or if the language is unknown.
     ModuleNotFoundError
         If ``sacremoses`` is not installed.
 
     Notes
     -----
     Wu et al. (2021); github.com/LividWo/Revisit-MMT at 29bf6b5, ``README-baseline.md`` and
-    ``evaluate.sh``. There the model writes tokens; here what it wrote is text and is split as the
-    reference is. Chapter 9.
+    ``evaluate.sh``. There the model writes tokens; here its output is text and is split like the
+    reference. Chapter 9.
     """
     return _bleu(hypotheses, references, lambda text: moses_tokens(text, language))
 

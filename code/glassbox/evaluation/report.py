@@ -1,4 +1,4 @@
-"""A test set translated, and the translations scored in every way that applies."""
+"""Translate a test set, and score the translations in every way that applies."""
 
 import time
 from typing import Any
@@ -19,16 +19,16 @@ def measure_translations(
     translator : Translator
         The translator.
     test : ParallelTest
-        The sentences. Those of Multi30k are also scored as published runs did.
+        The sentences. Those of Multi30k are also scored as in published runs.
     n_beams : int
-        How many are followed; 1 is greedy.
+        Number of beams; 1 is greedy.
     batch_size : int, optional
         Sentences at a time.
 
     Returns
     -------
     dict
-        Scores and signatures, without case if the translator writes small letters alone, and the
+        Scores and signatures, ignoring case if the translator writes only lower case, and the
         seconds that it took to translate.
     """
     begin = time.perf_counter()

@@ -16,7 +16,7 @@ class TranslationScores(NamedTuple):
     bleu, chrf : float
         0 to 100.
     bleu_signature, chrf_signature : str
-        All that must agree where scores are compared: number of references, case, tokens,
+        Everything that must agree when scores are compared: number of references, case, tokens,
         smoothing, version.
     """
 
@@ -32,29 +32,29 @@ def score_translations(
     *,
     lowercase: bool = False,
 ) -> TranslationScores:
-    """Measure translations by sacreBLEU: text as people read it, tokens made by the measure.
+    """Score translations with sacreBLEU, which splits ordinary text into tokens itself.
 
     Parameters
     ----------
     hypotheses : sequence of str
         The translations.
     references : sequence of str or of sequence of str
-        For each, what people wrote: one text, or several.
+        One or several human translations for each.
     lowercase : bool, optional
-        Whether case is overlooked; the signatures say so.
+        Whether to ignore case; the signatures say so.
 
     Returns
     -------
     TranslationScores
-        BLEU (4-grams, tokens of mteval-v13a, exponential smoothing) and chrF2 (runs of 1 to 6
-        characters, recall counted twice).
+        BLEU (4-grams, tokens of mteval-v13a, exponential smoothing) and chrF2 (n-grams of 1 to 6
+        characters, recall weighted twice).
 
     Raises
     ------
     ValueError
         If there is no translation, one has no reference, or there are more or fewer of these.
     TypeError
-        If something else than strings is given.
+        If anything but strings is given.
     ModuleNotFoundError
         If ``sacrebleu`` is not installed.
 
@@ -65,7 +65,7 @@ def score_translations(
     """
     several = check_text_corpora(hypotheses, references)
     metrics = need("sacrebleu", "scoring translations").metrics
-    # One list for each first, second, ... reference; sacreBLEU leaves out those that are None.
+    # One list for all first, second, ... references; sacreBLEU ignores those that are None.
     columns = [list(column) for column in zip_longest(*several)]
     bleu, chrf = metrics.BLEU(lowercase=lowercase), metrics.CHRF(lowercase=lowercase)
     return TranslationScores(

@@ -1,4 +1,4 @@
-"""The likelihood that a translator gives to reference translations."""
+"""The likelihood that a translator assigns to reference translations."""
 
 from collections.abc import Sequence
 
@@ -21,33 +21,33 @@ def evaluate_translator(
 ) -> Likelihood:
     """Measure the likelihood of reference translations, given their sources.
 
-    Each token of a target is predicted from those before it, as they are and not as the model
-    would have written them (teacher forcing). The token that ends a target is one of them: where a
-    translation ends has to be said as well. It counts in the loss and among the tokens, and stands
-    for no byte, as the token that begins a target, which nobody predicts.
+    Each token of a target is predicted from the true tokens before it, not from those that the
+    model would have written (teacher forcing). The end token is one of them, because the model must
+    also predict where a translation ends. It counts in the loss and among the tokens but has no
+    bytes; neither does the start token, which is not predicted.
 
     Parameters
     ----------
     translator : Translator
-        Its model is in eval mode for as long.
+        The translator, whose model is in eval mode during the call.
     sources, targets : sequence of str
-        As many of each.
+        Equally many of both.
     to : str
         The language of the targets.
     batch_size : int, optional
-        Pairs that are computed at a time.
+        Number of pairs computed at a time.
 
     Returns
     -------
     Likelihood
-        Loss, perplexity and bits per byte. The bytes are those of the targets in the form in which
-        the tokenizer gives them back: it lower-cases them if the translator does.
+        Loss, perplexity and bits per byte. The bytes are those of the targets as the tokenizer
+        decodes them: lower-cased if the translator does so.
 
     Raises
     ------
     ValueError
-        If there is no pair, there are more sources than targets or fewer, or the translator does
-        not write this language.
+        If there is no pair, sources and targets differ in number, or the translator does not write
+        this language.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def evaluate_translator(
                 pad(rows, tokenizer.pad_id, device=translator.device)
                 for rows in zip(*pairs[i : i + batch_size], strict=True)
             )
-            # What the decoder reads is padded at the end, where causality hides it.
+            # The decoder's input is padded at the end, where causality hides the padding.
             logits = model(source_ids, target_ids[:, :-1], source_mask)
             losses = token_losses(logits, target_ids[:, 1:])[target_mask[:, 0, 0, 1:]]
             nats += losses.sum().item()

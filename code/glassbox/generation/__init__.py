@@ -1,10 +1,10 @@
-"""Generation: logits, then processors, then a choice, over and over (chapter 10).
+"""Generation: compute logits, process them, choose a token, repeat (chapter 10).
 
 The files in the order in which they build on one another: ``config`` holds the options;
 ``processors`` and ``penalties`` change the next token's logits, ``choice`` applies them in order
-and picks a token; ``running`` holds the texts and the model's memory of them. On these stand the
-loops: ``loop`` (greedy and sampling, and ``generate``), ``beam_search``, ``contrastive``,
-``speculative``. ``text`` makes strings of what comes out.
+and picks a token; ``running`` holds the texts and the model's cache. The loops build on these:
+``loop`` (greedy and sampling, and ``generate``), ``beam_search``, ``contrastive``, ``speculative``.
+``text`` turns tokens into strings.
 """
 
 from glassbox.generation.beam_search import (

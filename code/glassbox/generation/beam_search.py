@@ -1,4 +1,4 @@
-"""Beam search: several continuations at a time, and the best of them at the end (chapter 10)."""
+"""Beam search: follow several continuations at a time and return the best (chapter 10)."""
 
 import math
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ class Beams(NamedTuple):
         ``(batch, beams)``: log-probability of the new tokens, divided by their number to the
         power of ``length_penalty``; minus infinity where there is no text.
     lengths : Tensor
-        Integers, ``(batch, beams)``: how many tokens are new, the one that ends the text included.
+        Integers, ``(batch, beams)``: number of new tokens, including the one that ends the text.
     """
 
     token_ids: Int[Tensor, "batch beams length"]
@@ -33,7 +33,7 @@ class Beams(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """What beams may become in one step, the best of each row first.
+    """Possible continuations of the beams by one token, the best of each row first.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ def best_candidates(
     Parameters
     ----------
     scores : Tensor
-        ``(batch, beams)``: the beams' log-probabilities; minus infinity for one that is not used.
+        ``(batch, beams)``: the beams' log-probabilities; minus infinity for unused ones.
     log_probs : Tensor
         ``(batch, beams, vocab)``: the next token's log-probabilities.
     n : int
-        How many candidates are wanted; there are fewer if all together are fewer.
+        Number of candidates to return; fewer if there are fewer in all.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def best_candidates(
 def keep_running(
     candidates: Candidates, ends: Bool[Tensor, "batch candidates"], n: int
 ) -> Candidates:
-    """Keep the ``n`` best candidates that go on.
+    """Keep the ``n`` best candidates that do not end.
 
     Parameters
     ----------
     candidates : Candidates
-        At least ``n`` of each row.
+        At least ``n`` for each row.
     ends : Tensor
         Boolean, ``(batch, candidates)``: where the token ends the text.
     n : int
@@ -107,14 +107,14 @@ def keep_running(
 
 
 def keep_ended(ended: Beams, new: Beams, fill_id: int = 0) -> Beams:
-    """Keep the best of the texts that ended before and those that end now, as many as before.
+    """Merge texts that ended before with those that end now, and keep the best, as many as before.
 
     Parameters
     ----------
     ended, new : Beams
-        ``(batch, beams)`` and ``(batch, any)``; the new ones are as long or longer.
+        ``(batch, beams)`` and ``(batch, any)``; the new ones are at least as long.
     fill_id : int, optional
-        What fills shorter texts up.
+        The token that pads shorter texts.
 
     Returns
     -------
@@ -145,10 +145,10 @@ def beam_search(
 ) -> Beams:
     r"""Follow the ``n_beams`` most probable continuations, and return the ``n_best`` that ended.
 
-    A text :math:`y` of :math:`|y|` new tokens is ranked by
-    :math:`\log P(y \mid x) / |y|^\alpha`, with :math:`\alpha` the ``length_penalty``. Each step
-    extends every beam by every token. Of the best candidates those that end are put aside, and
-    the best ``n_beams`` that do not are followed further.
+    A text :math:`y` of :math:`|y|` new tokens is ranked by :math:`\log P(y \mid x) / |y|^\alpha`,
+    with :math:`\alpha` the ``length_penalty``. Each step extends every beam by every token. Of the
+    best candidates, those that end are set aside, and the best ``n_beams`` that do not are
+    continued.
 
     Parameters
     ----------
@@ -184,16 +184,16 @@ def _search(batch: RunningBatch) -> Beams:
     config, n = batch.config, batch.config.n_beams
     n_texts, device = batch.token_ids.size(0), batch.token_ids.device
     eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=device)
-    # Enough that n are left to go on, even if every beam may end in every way.
+    # Enough to leave n to continue, even if every beam can end in every way.
     n_candidates = n * (1 + max(1, len(config.eos_ids)))
 
-    # A prompt is read once; then its row is copied, one for each beam.
+    # A prompt is read once; then its row is copied for each beam.
     copies = torch.arange(n_texts, device=device).repeat_interleave(n)
     first = torch.arange(n_texts, device=device)[:, None] * n  # the row of a text's first beam
     logits = widen(batch.read()[copies])
     batch.reorder(copies)
     scores = logits.new_full((n_texts, n), -math.inf)
-    scores[:, 0] = 0.0  # the beams of a text are all the same yet: only one may be continued
+    scores[:, 0] = 0.0  # a text's beams are still identical: continue only one
     ended = Beams(
         batch.token_ids.new_empty(n_texts, n, 0),
         torch.full_like(scores, -math.inf),
@@ -208,7 +208,7 @@ def _search(batch: RunningBatch) -> Beams:
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
         ends = (candidates.tokens[..., None] == eos_ids).any(dim=-1) | last
 
-        # Only the best n may end; those behind them are there to be followed in their place.
+        # Only the best n may end; the others are there to be continued instead.
         end_now = ends[:, :n] & ~done[:, None]
         if last or (config.eos_ids and end_now.any()):
             texts = batch.token_ids[first + candidates.beams[:, :n]]
@@ -232,11 +232,11 @@ def _search(batch: RunningBatch) -> Beams:
 
 
 def _is_done(running: Tensor, ended: Tensor, length: int, config: GenerationConfig) -> Tensor:
-    """Which texts have ended beams that none of the running ones will beat: ``(batch,)``."""
-    worst = ended.amin(dim=-1)  # minus infinity as long as fewer than n have ended
+    """Return which texts have ended beams that no running one will beat: ``(batch,)``."""
+    worst = ended.amin(dim=-1)  # minus infinity until n have ended
     if config.early_stopping is True:
         return worst > -math.inf
-    # A beam's log-probability only falls. Divided by its length it may still rise.
+    # A beam's log-probability only falls, but divided by its length it may still rise.
     to_the_end = config.early_stopping == "never" and config.length_penalty > 0
     longest = config.max_new_tokens if to_the_end else length
     return running[:, 0] / longest**config.length_penalty <= worst

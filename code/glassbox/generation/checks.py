@@ -1,4 +1,4 @@
-"""What generation refuses, and in which words (chapter 10)."""
+"""Checks of the arguments of generation (chapter 10)."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from glassbox.checks import check_token_ids
 
 
 def is_number(value: object) -> bool:
-    """Whether ``value`` is an integer or a fraction, and no text that looks like one."""
+    """Return whether ``value`` is a real number, and not a string that looks like one."""
     return isinstance(value, Real)
 
 
 def check_number(name: str, value: float, above: float, hint: str = "") -> None:
-    """Refuse what is not a number, not finite, or not more than ``above``.
+    """Reject a value that is not a finite number greater than ``above``.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def check_number(name: str, value: float, above: float, hint: str = "") -> None:
 
 
 def check_share(name: str, value: float, hint: str = "") -> None:
-    """Refuse a share that is not a number, more than 0 and at most 1.
+    """Reject a share that is not a number greater than 0 and at most 1.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def check_share(name: str, value: float, hint: str = "") -> None:
 
 
 def check_not_negative(name: str, value: float) -> None:
-    """Refuse a penalty that would reward.
+    """Reject a penalty that would be a reward.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_not_negative(name: str, value: float) -> None:
 
 
 def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> None:
-    """Refuse a past that is not that of these logits.
+    """Reject a past that does not fit these logits.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
 
 
 def check_model(model: nn.Module) -> Any:
-    """Refuse what does not write; return its configuration.
+    """Reject a model that cannot generate text; return its configuration.
 
     Raises
     ------
     TypeError
-        If ``model`` is no language model of this package.
+        If ``model`` is not a language model of this package.
     """
     if not hasattr(model, "new_cache") or not hasattr(model, "config"):
         raise TypeError(
@@ -99,13 +99,13 @@ def check_source(
     source_ids: Tensor | None,
     source_mask: Tensor | None,
 ) -> None:
-    """Refuse a source where the model has no encoder, and a missing one where it has.
+    """Reject a source if the model has no encoder, and a missing source if it has one.
 
     Raises
     ------
     ValueError
-        If there is a source too many or too few, no prompt to begin with, if they do not fit, or
-        if a source is padded and no mask says so.
+        If a source is missing or superfluous, there is no prompt, they do not fit, or a source is
+        padded but has no mask.
     TypeError
         If the source's ids are not integers, or its mask is not boolean.
     """
@@ -138,7 +138,7 @@ def check_source(
 
 
 def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
-    """Refuse prompts that cannot be continued.
+    """Reject prompts that cannot be continued.
 
     Raises
     ------
@@ -161,14 +161,14 @@ def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | Non
 
 
 def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: int = 1) -> None:
-    """Refuse stop strings that cannot be looked for.
+    """Reject stop strings that cannot be searched for.
 
     Raises
     ------
     ValueError
         If one is empty, if there is no tokenizer to read the text, or if there are beams.
     TypeError
-        If they are one string, which would be taken for its characters.
+        If they are a single string, which would be read as its characters.
     """
     if isinstance(stop_strings, str):
         raise TypeError(
@@ -191,12 +191,12 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
 
 
 def check_draft(model: nn.Module, draft: nn.Module, n_beams: int) -> None:
-    """Refuse what speculative decoding cannot do.
+    """Reject what speculative decoding does not support.
 
     Raises
     ------
     TypeError
-        If one of them is no language model.
+        If one of them is not a language model.
     ValueError
         If the vocabularies differ, or if there are beams.
     """
@@ -211,7 +211,7 @@ def check_draft(model: nn.Module, draft: nn.Module, n_beams: int) -> None:
 
 
 def check_single(prompt_ids: Tensor) -> None:
-    """Refuse more than one text.
+    """Reject more than one text.
 
     Raises
     ------
@@ -228,17 +228,17 @@ def check_single(prompt_ids: Tensor) -> None:
 def check_room(
     model: nn.Module, prompt_len: int, max_new_tokens: int, *, reads_last: bool = False
 ) -> None:
-    """Refuse to write more than the model has positions for.
+    """Reject more tokens than the model has positions for.
 
-    Prompt and new tokens together may be one longer than the model's ``max_len``: the last token
-    is written, but never read, unless ``reads_last``.
+    Together, prompt and new tokens may exceed the model's ``max_len`` by one: the last token is
+    written but never read, unless ``reads_last``.
 
     Raises
     ------
     ValueError
         If they are longer.
     """
-    # Most kinds of position go on for ever; where a model has one kind only, it knows its limit.
+    # Most kinds of positions have no limit; a model with only one kind states it as max_len.
     endless = getattr(model.config, "positions", "learned") != "learned"
     max_len = getattr(model.config, "max_len", None)
     if max_len is None or endless:
@@ -253,14 +253,14 @@ def check_room(
 
 
 def check_logits(logits: Tensor) -> None:
-    """Refuse logits among which there is no largest.
+    """Reject logits that contain NaN or plus infinity.
 
     Raises
     ------
     FloatingPointError
         If there is a NaN, or plus infinity.
     """
-    good = logits.amax(dim=-1) < math.inf  # a NaN is the largest of its row, and not less
+    good = logits.amax(dim=-1) < math.inf  # amax returns NaN if there is one; it is not less
     if not good.all():
         raise FloatingPointError(
             f"the next token's logits are NaN or infinite in {int((~good).sum())} of {len(good)} "

@@ -16,7 +16,7 @@ from glassbox.generation.processors import min_p, temperature, top_k, top_p, typ
 
 
 def widen(logits: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Return logits of half precision in float32; wider ones stay as they are."""
+    """Return half-precision logits in float32; wider ones stay as they are."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
@@ -27,11 +27,11 @@ def process(
     prompt_len: int,
     mask: Bool[Tensor, "batch length"] | None = None,
 ) -> Float[Tensor, "batch vocab"]:
-    """Apply what the options ask for to the logits of the next token.
+    """Apply the penalties and filters of ``config`` to the next token's logits.
 
     The order is that of ``transformers``: repetition, frequency and presence penalty, n-grams,
     minimum length; then temperature, top-k, top-p, min-p, typical. It matters: a high temperature
-    before top-p leaves more tokens in the nucleus, after it the same.
+    enlarges the nucleus if applied before top-p, but not after it.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def process(
     token_ids : Tensor
         Integers, ``(batch, length)``: the text so far, the prompt included.
     prompt_len : int
-        How many of them are the prompt.
+        Number of prompt tokens among them.
     mask : Tensor, optional
         Boolean, ``(batch, length)``: ``False`` where there is padding.
 
@@ -80,7 +80,7 @@ def process(
 
 
 def greedy(logits: Float[Tensor, "batch vocab"]) -> Int[Tensor, " batch"]:
-    """Take the most probable token; of equals the first.
+    """Return the most probable token; among equals, the first.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def greedy(logits: Float[Tensor, "batch vocab"]) -> Int[Tensor, " batch"]:
 
     Notes
     -----
-    The most probable token at every step need not give the most probable text. Chapter 10.
+    The most probable token at every step need not yield the most probable text. Chapter 10.
     """
     return logits.argmax(dim=-1)
 

@@ -1,4 +1,4 @@
-"""How a text is to be continued, in one place and checked (chapter 10)."""
+"""The options of generation, in one place and checked (chapter 10)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,11 +13,11 @@ from glassbox.generation.checks import (
     vocabulary,
 )
 
-#: What shapes the distribution that tokens are drawn from, and means nothing where none is drawn.
+#: Options that shape the sampling distribution, meaningless without sampling.
 SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")
-#: What chooses among beams.
+#: Options that choose among beams.
 BEAMS = ("n_best", "length_penalty", "early_stopping")
-#: What other libraries call an option, or an argument of ``generate``, and what it is called here.
+#: Other libraries' names for options, or for arguments of ``generate``, and the names used here.
 OTHER_NAMES = {
     "attention_mask": "prompt_mask, or source_mask for an encoder",
     "beam_size": "n_beams",
@@ -36,46 +36,46 @@ OTHER_NAMES = {
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """How a text is to be continued, checked when it is made. The default is greedy decoding.
+    """The options of generation, checked when created. The default is greedy decoding.
 
     Parameters
     ----------
     max_new_tokens : int
-        How many tokens are added at most.
+        Maximum number of new tokens.
     min_new_tokens : int
-        How many are added before the text may end.
+        Minimum number of new tokens before the text may end.
     eos_id : int or sequence of int, optional
-        The token, or tokens, that end a text; the model's own if left out. With ``()`` none does,
+        The token, or tokens, that end a text; the model's own if left out. With ``()``, none does,
         and every text gets ``max_new_tokens``.
     pad_id : int, optional
-        What fills a row up that has ended before the others; the model's own if left out, or else
+        The token that pads a row that ends before the others; the model's own if left out, or else
         the first ``eos_id``.
     use_cache : bool
-        Whether keys and values are kept from step to step. Without, the logits are the same but
-        for rounding, and so are the tokens wherever one is clearly the most probable. In float32
-        two are rarely closer than that; in bfloat16, with three digits, they often are.
+        Whether to keep keys and values from step to step. Without a cache, the logits are equal up
+        to rounding, and so are the tokens wherever one is clearly the most probable. In float32,
+        near-ties are rare; in bfloat16, with three digits, they are common.
     repetition_penalty, frequency_penalty, presence_penalty : float
-        See the functions of these names. The first counts prompt and new tokens, the other two
-        new tokens alone. 1, 0 and 0 change nothing.
+        See the functions of these names. The first counts prompt and new tokens, the other two only
+        new tokens. 1, 0 and 0 change nothing.
     no_repeat_ngram : int, optional
         The length of the n-grams that may not occur twice.
     sample : bool
-        Draw each token from the distribution, or else take the most probable.
+        Whether to draw each token from the distribution instead of taking the most probable.
     temperature : float
         More than 0; below 1 sharpens the distribution, above 1 flattens it.
     top_k, top_p, min_p, typical_p : int or float, optional
-        See the functions of these names: which tokens are left to be drawn.
+        See the functions of these names: which tokens may be drawn.
     n_beams : int
-        How many continuations are followed at a time; 1 is greedy decoding, or sampling.
+        Number of continuations followed at a time; 1 means greedy decoding or sampling.
     n_best : int
-        How many of them are returned.
+        Number of them to return.
     length_penalty : float
-        The power of its length by which a beam's log-probability is divided: 0 prefers short
-        texts, the default 1 compares averages, more prefers long ones.
+        A beam's log-probability is divided by its length to this power: 0 prefers short texts, the
+        default 1 compares averages, larger values prefer long texts.
     early_stopping : bool or "never"
-        When to give up on the beams that still run, once ``n_beams`` have ended: at once if true;
-        if false when the best of them, were it to end now, would be worse than all that ended;
-        with "never" when not even the longest continuation could be better.
+        When to abandon the running beams, once ``n_beams`` have ended: at once if true; if false,
+        when the best of them, ending now, would be worse than all ended ones; with "never", when
+        not even the longest continuation could be better.
 
     Raises
     ------
@@ -113,23 +113,23 @@ class GenerationConfig:
 
     @property
     def eos_ids(self) -> tuple[int, ...]:
-        """The tokens that end a text, however many."""
+        """All tokens that end a text."""
         given: Any = () if self.eos_id is None else self.eos_id
         several = isinstance(given, Iterable) and not isinstance(given, str)
         return tuple(given) if several else (given,)
 
     @property
     def fill_id(self) -> int:
-        """What stands behind the end of a text."""
+        """The token that pads a text after its end."""
         return self.pad_id if self.pad_id is not None else next(iter(self.eos_ids), 0)
 
     def for_model(self, config: Any) -> "GenerationConfig":
-        """Return these options with the ids of a model where none are given.
+        """Return these options, with a model's ids where none are given.
 
         Parameters
         ----------
         config : object
-            The model's: its ``eos_id`` and ``pad_id`` are taken if it has them.
+            The model's configuration, whose ``eos_id`` and ``pad_id`` are used if it has them.
 
         Raises
         ------
@@ -211,12 +211,12 @@ class GenerationConfig:
 
 
 def configure(config: GenerationConfig | None, options: dict[str, Any]) -> GenerationConfig:
-    """Return the options as one: a configuration, single fields, or the former changed by them.
+    """Return ``config``, or the default configuration, with the given ``options`` replaced.
 
     Raises
     ------
     TypeError
-        If ``config`` is no configuration, or there is no such option.
+        If ``config`` is not a configuration, or there is no such option.
     ValueError
         If they contradict one another.
     """

@@ -1,4 +1,4 @@
-"""Contrastive search: probable, but unlike what is there already (chapter 10)."""
+"""Contrastive search: probable tokens that are unlike the text so far (chapter 10)."""
 
 import math
 from typing import Any
@@ -28,7 +28,7 @@ def contrastive_scores(
     alpha: float,
     mask: Bool[Tensor, "batch length"] | None = None,
 ) -> Float[Tensor, "batch k"]:
-    r"""Weigh how probable a token is against how much it would repeat what is there.
+    r"""Weigh how probable a token is against how much it would repeat the text so far.
 
     .. math:: (1 - \alpha)\, p(v \mid x_{<t})
               - \alpha \max_{1 \le j \le t - 1} \cos(h_v, h_{x_j})
@@ -40,9 +40,9 @@ def contrastive_scores(
     candidates : Tensor
         ``(batch, k, d_model)``: :math:`h_v`, the hidden state that each would have.
     past : Tensor
-        ``(batch, length, d_model)``: :math:`h_{x_j}`, those of the tokens so far.
+        ``(batch, length, d_model)``: :math:`h_{x_j}`, the hidden states of the tokens so far.
     alpha : float
-        :math:`\alpha`: 0 is greedy decoding, 1 looks at nothing but repetition.
+        :math:`\alpha`: 0 is greedy decoding, 1 considers only repetition.
     mask : Tensor, optional
         Boolean, ``(batch, length)``: ``False`` where the past is padding.
 
@@ -73,19 +73,19 @@ def contrastive_search(
     source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
     **options: Any,
 ) -> Int[Tensor, "batch longer"]:
-    """Continue texts with that one of the ``k`` most probable tokens that repeats the least.
+    """Continue texts with the best of the ``k`` most probable tokens, weighed against repetition.
 
-    See :func:`contrastive_scores` for what is weighed. All candidates are read in one pass; the
-    cache then keeps the row of the one that was chosen.
+    :func:`contrastive_scores` ranks the candidates. All are read in one pass; the cache then keeps
+    the row of the chosen one.
 
     Parameters
     ----------
     model, prompt_ids, config, prompt_mask, source_ids, source_mask, **options
         As for :func:`glassbox.generation.generate`.
     k : int, optional
-        How many candidates are weighed.
+        Number of candidates.
     alpha : float, optional
-        How much repetition counts, from 0 to 1.
+        The weight of repetition, from 0 to 1.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     rows = torch.arange(ids.size(0), device=ids.device)
 
     prompt = batch.read_hidden()
-    past = F.pad(prompt, (0, 0, 0, config.max_new_tokens))  # room for what is to come
+    past = F.pad(prompt, (0, 0, 0, config.max_new_tokens))  # room for the new tokens
     logits = batch.model.logits(prompt[:, -1:])[:, 0]
     for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
         mask = batch.mask

@@ -1,4 +1,4 @@
-"""The loop that writes: read, choose, append (chapter 10)."""
+"""The loop of generation: read, choose, append (chapter 10)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,27 +30,27 @@ def generate(
 ) -> Int[Tensor, "rows longer"]:
     """Continue texts: greedily, by sampling, or with beams.
 
-    The model is taken as it is: in training mode its dropout is on.
+    The model's mode is not changed: in training mode, its dropout is on.
 
     Parameters
     ----------
     model : nn.Module
         A language model of this package, decoder-only or encoder–decoder.
     prompt_ids : Tensor, optional
-        Integers, ``(batch, length)``: what the texts begin with, padded on the *left*. For an
-        encoder–decoder model, what its output begins with; the start token if left out.
+        Integers, ``(batch, length)``: the beginnings of the texts, padded on the *left*. For an
+        encoder–decoder model, the beginning of its output; the start token if left out.
     config : GenerationConfig, optional
         The options; greedy decoding if left out.
     prompt_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
-        :func:`glassbox.padding_mask` gives it.
+        :func:`glassbox.padding_mask` returns it.
     source_ids, source_mask : Tensor, optional
-        What an encoder–decoder model reads first, and where that is not padding. The mask is
-        required where the sources hold the model's ``pad_id``.
+        The encoder's input in an encoder–decoder model, and where it is not padding. The mask is
+        required if the sources contain the model's ``pad_id``.
     generator : torch.Generator, optional
         The source of randomness; PyTorch's own if left out.
     tokenizer : Tokenizer, optional
-        What reads the text in search of ``stop_strings``.
+        Decodes the text to search it for ``stop_strings``.
     stop_strings : sequence of str, optional
         Strings that end a text; the tokens that complete one are still returned.
     **options
@@ -66,8 +66,8 @@ def generate(
     ------
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
-        padded on the right, if an id is not in the vocabulary, or if something is missing or too
-        much: a source, the mask of a padded one, a tokenizer.
+        padded on the right, if an id is not in the vocabulary, or if a source, the mask of a padded
+        source or a tokenizer is missing or superfluous.
     TypeError
         If ids are not integers, masks not boolean, or there is no such option.
     FloatingPointError
@@ -106,16 +106,15 @@ def stream(
     stop_strings: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[Int[Tensor, " batch"]]:
-    """Continue texts as :func:`generate` does, and give every token as it comes.
+    """Continue texts as :func:`generate` does, and yield each token as it is chosen.
 
-    Each is computed when it is asked for. For text, see
-    :func:`glassbox.generation.text_pieces`.
+    Tokens are computed on demand. For text, see :func:`glassbox.generation.text_pieces`.
 
     Parameters
     ----------
     model, prompt_ids, config, prompt_mask, source_ids, source_mask, generator, tokenizer, \
 stop_strings, **options
-        As for :func:`generate`, without beams: they may change their minds.
+        As for :func:`generate`, without beams, whose tokens may still change.
 
     Returns
     -------
@@ -156,7 +155,7 @@ def _write(
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     may_end = bool(config.eos_ids or stop_strings)
     for _ in range(config.max_new_tokens):
-        with torch.inference_mode():  # step by step: what runs between them is not ours
+        with torch.inference_mode():  # per step: the caller's code runs in between
             logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
             tokens = sample(logits, generator) if config.sample else greedy(logits)
             if may_end:

@@ -1,8 +1,8 @@
-"""What has been said counts: the next token's logits, given the tokens before it (chapter 10).
+"""Penalties on the next token's logits, given the tokens before it (chapter 10).
 
 Each function takes logits, ``(batch, vocab)``, and the past, ``token_ids``, ``(batch, length)``,
 and returns logits. With a ``mask``, ``(batch, length)``, only the tokens where it is ``True``
-count, so that padding does not.
+count, which excludes padding.
 """
 
 import math
@@ -28,8 +28,8 @@ def repetition_penalty(
 ) -> Float[Tensor, "batch vocab"]:
     """Divide the logits of tokens that occurred by ``penalty``; multiply them where negative.
 
-    Once or often makes no difference. As the zero of logits is arbitrary, so is the size of this
-    penalty: it is customary, not principled.
+    The number of occurrences makes no difference. Because the zero point of logits is arbitrary, so
+    is the size of this penalty: it is customary, not principled.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def repetition_penalty(
     token_ids : Tensor
         Integers, ``(batch, length)``: the text so far, the prompt included.
     penalty : float
-        More than 1 makes repetition less likely, less than 1 more likely; more than 0.
+        More than 0; above 1 makes repetition less likely, below 1 more likely.
     mask : Tensor, optional
         Boolean, ``(batch, length)``: the tokens that count; all if left out.
 
@@ -68,14 +68,14 @@ def frequency_penalty(
     penalty: float,
     mask: Bool[Tensor, "batch length"] | None = None,
 ) -> Float[Tensor, "batch vocab"]:
-    r"""Subtract ``penalty`` from a token's logit for each time that it occurred.
+    r"""Subtract ``penalty`` from a token's logit for each of its occurrences.
 
     Parameters
     ----------
     logits : Tensor
         ``(batch, vocab)``.
     token_ids : Tensor
-        Integers, ``(batch, length)``: what was generated so far, without the prompt.
+        Integers, ``(batch, length)``: the tokens generated so far, without the prompt.
     penalty : float
         At least 0. Each occurrence divides the token's odds by :math:`e^\text{penalty}`.
     mask : Tensor, optional
@@ -105,7 +105,7 @@ def presence_penalty(
     penalty: float,
     mask: Bool[Tensor, "batch length"] | None = None,
 ) -> Float[Tensor, "batch vocab"]:
-    """Subtract ``penalty`` from a token's logit if it occurred, once or often.
+    """Subtract ``penalty`` once from the logit of every token that has occurred.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def no_repeat_ngram(
     n: int,
     mask: Bool[Tensor, "batch length"] | None = None,
 ) -> Float[Tensor, "batch vocab"]:
-    """Rule out every token that would complete an n-gram which the text has already.
+    """Rule out every token that would complete an n-gram that the text already contains.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def no_repeat_ngram(
 def suppress(
     logits: Float[Tensor, "batch vocab"], token_ids: Sequence[int]
 ) -> Float[Tensor, "batch vocab"]:
-    """Rule out these tokens, such as the end of the text before its minimum length.
+    """Rule out the given tokens, such as the end token before the minimum length.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def suppress(
 
 
 def _count(logits: Tensor, token_ids: Tensor, mask: Tensor | None) -> Tensor:
-    """How often each token of the vocabulary occurs in each text: ``(batch, vocab)``."""
+    """Count how often each token of the vocabulary occurs in each text: ``(batch, vocab)``."""
     check_past(logits, token_ids, mask)
     counted = torch.ones_like(token_ids) if mask is None else mask
     counts = torch.zeros_like(logits, dtype=torch.int64)

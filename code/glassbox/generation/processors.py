@@ -1,8 +1,8 @@
-"""Which tokens may be drawn: the next token's logits, made flatter or cut off (chapter 10).
+"""Which tokens may be drawn: flatten or truncate the next token's distribution (chapter 10).
 
-Each function takes logits, ``(batch, vocab)``, and returns logits: those of tokens that are out
-are minus infinity. They depend on nothing but their arguments and can be chained in any order;
-:func:`glassbox.generation.process` applies them in the customary one.
+Each function takes logits, ``(batch, vocab)``, and returns logits, with minus infinity for excluded
+tokens. The functions are pure and can be chained in any order; :func:`glassbox.generation.process`
+applies them in the customary order.
 """
 
 import math
@@ -17,7 +17,7 @@ from glassbox.generation.checks import check_number, check_share
 def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Tensor, "batch vocab"]:
     r"""Divide the logits by a temperature: :math:`p_i \propto e^{l_i / T}`.
 
-    Below 1 the likely tokens become likelier still, above 1 all become more alike.
+    Below 1, likely tokens become even more likely; above 1, all become more alike.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Ten
 
 
 def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch vocab"]:
-    """Keep the ``k`` most probable tokens, and those as probable as the last of them.
+    """Keep the ``k`` most probable tokens, and any that are tied with the last of them.
 
     Parameters
     ----------
     logits : Tensor
         ``(batch, vocab)``.
     k : int
-        At least 1; more than the vocabulary keeps all of it.
+        At least 1; more than the vocabulary size keeps all tokens.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batc
     Raises
     ------
     ValueError
-        If ``p`` is not such a share.
+        If ``p`` is out of this range.
 
     Notes
     -----
@@ -102,7 +102,7 @@ def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batc
     ``eq-nucleus``.
     """
     check_share("top_p", p, ". To keep every token, leave it out")
-    # Upwards from the least probable: tokens go as long as no more than 1 - p is lost by it.
+    # Starting with the least probable, drop tokens while at most 1 - p is lost.
     ascending, order = logits.sort()
     out = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
     out[:, -1] = False
@@ -127,7 +127,7 @@ def min_p(logits: Float[Tensor, "batch vocab"], ratio: float) -> Float[Tensor, "
     Raises
     ------
     ValueError
-        If ``ratio`` is not such a share.
+        If ``ratio`` is out of this range.
 
     Notes
     -----
@@ -140,11 +140,11 @@ def min_p(logits: Float[Tensor, "batch vocab"], ratio: float) -> Float[Tensor, "
 
 
 def typical(logits: Float[Tensor, "batch vocab"], mass: float) -> Float[Tensor, "batch vocab"]:
-    r"""Keep the tokens that surprise about as much as is expected here.
+    r"""Keep the tokens whose surprise is closest to its expected value.
 
-    Tokens are ranked by how far their surprise is from its mean, the entropy:
-    :math:`\left|-\log p_i - H(p)\right|`. The first whose probabilities sum to ``mass`` are kept,
-    and those that rank equal to the last of them. The most probable token may be out.
+    Tokens are ranked by how far their surprise is from its mean, the entropy: :math:`\left|-\log
+    p_i - H(p)\right|`. The first whose probabilities sum to ``mass`` are kept, and any that are
+    tied with the last of them. The most probable token may be excluded.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def typical(logits: Float[Tensor, "batch vocab"], mass: float) -> Float[Tensor, 
     Raises
     ------
     ValueError
-        If ``mass`` is not such a share.
+        If ``mass`` is out of this range.
 
     Notes
     -----

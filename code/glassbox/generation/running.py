@@ -1,4 +1,4 @@
-"""Texts that are being written: what every way of decoding does to a model (chapter 10)."""
+"""Texts being generated: the operations that all ways of decoding share (chapter 10)."""
 
 from typing import Any, cast
 
@@ -18,54 +18,54 @@ from glassbox.generation.config import GenerationConfig
 
 
 class RunningBatch:
-    """A batch of texts that grow: their tokens, and what the model remembers of them.
+    """A growing batch of texts: their tokens, and the model's cache of them.
 
     Decoding of any kind is a loop over four operations: :meth:`append` tokens, :meth:`read` them
     for the next token's logits, :meth:`reorder` the rows, :meth:`crop` to go back. It is the same
     for decoder-only and for encoder–decoder models, with and without a cache.
 
-    Everything has its final length from the start, so that a step copies nothing but what is new:
-    tokens, cache, and, only where the prompts are padded, mask and positions.
+    Everything is allocated at its final length, so a step copies only what is new: tokens, cache,
+    and, only if the prompts are padded, mask and positions.
 
     Parameters
     ----------
     model : nn.Module
         A language model of this package.
     prompt_ids : Tensor, optional
-        Integers, ``(batch, length)``: what the texts begin with. Shorter ones are padded on the
-        *left*, because they are continued on the right. For an encoder–decoder model, what its
-        output begins with; the start token if left out.
+        Integers, ``(batch, length)``: the beginnings of the texts. Shorter ones are padded on the
+        *left*, because they are continued on the right. For an encoder–decoder model, the beginning
+        of its output; the start token if left out.
     config : GenerationConfig
-        Of its options ``max_new_tokens``, the room that is made; ``use_cache``, whether the model
-        remembers what it has read or reads all of it again at every step; and the ids.
+        Its options ``max_new_tokens``, the room to allocate; ``use_cache``, whether the model
+        caches what it has read or rereads all of it at every step; and the ids are used.
     prompt_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
-        :func:`glassbox.padding_mask` gives it.
+        :func:`glassbox.padding_mask` returns it.
     source_ids : Tensor, optional
-        Integers, ``(batch, source_length)``: what an encoder–decoder model reads first.
+        Integers, ``(batch, source_length)``: the encoder's input in an encoder–decoder model.
     source_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, source_length)``: ``False`` where a source is padded, on any side.
-        Required where the sources hold the model's ``pad_id``.
+        Required if the sources contain the model's ``pad_id``.
 
     Attributes
     ----------
     config : GenerationConfig
         The options, with the model's own ids where none were given.
     length : int
-        How many tokens each row has, padding included.
+        Number of tokens in each row, including padding.
     prompt_len : int
-        How many of them are the prompt.
+        Number of prompt tokens among them.
     cache : Cache or None
-        What the model remembers.
+        The model's keys and values, or ``None`` without ``use_cache``.
 
     Raises
     ------
     ValueError
-        If the prompt is empty, padded on the right or too long for the model, if ids are not in
-        the vocabulary, if a source is missing, too many or padded without a mask, or if shapes do
+        If the prompt is empty, padded on the right or too long for the model, if ids are not in the
+        vocabulary, if a source is missing, superfluous or padded without a mask, or if shapes do
         not fit.
     TypeError
-        If this is no language model, ids are not integers, or masks not boolean.
+        If ``model`` is not a language model, ids are not integers, or masks are not boolean.
 
     Notes
     -----
@@ -109,16 +109,16 @@ class RunningBatch:
 
     @property
     def mask(self) -> Bool[Tensor, "batch length"] | None:
-        """Which of :attr:`token_ids` are not padding; ``None`` if all are."""
+        """Which of :attr:`token_ids` are real tokens; ``None`` if all are."""
         return None if self._mask is None else self._mask[:, 0, 0, : self.length]
 
     def append(self, token_ids: Int[Tensor, "batch new"]) -> None:
-        """Write ``token_ids``, ``(batch, new)``, behind the others; the model reads them later.
+        """Append ``token_ids``, ``(batch, new)``, to the texts; the model reads them later.
 
         Raises
         ------
         ValueError
-            If there is no room for so many.
+            If there is not enough room.
         """
         end = self.length + token_ids.size(1)
         if end > self._ids.size(1):
@@ -144,7 +144,7 @@ class RunningBatch:
     def read_hidden(self) -> Float[Tensor, "batch new d_model"]:
         """Let the model read what it has not read yet; return its last layer's hidden states.
 
-        ``model.logits`` makes logits of them, for as many positions as are of interest.
+        ``model.logits`` turns them into logits, for only those positions that are needed.
         """
         start = 0 if self.cache is None else self.cache.length
         return self.model.hidden(
@@ -164,8 +164,8 @@ class RunningBatch:
         rows : Tensor
             Integers, ``(new_batch,)``.
         same_text : bool, optional
-            Whether every row takes the place of one with the same prompt and source, as among the
-            beams of one text, so that these can stay where they are.
+            Whether every row replaces one with the same prompt and source, as among the beams of
+            one text, so that these need not be moved.
         """
         self._ids = self._ids[rows]
         if self.cache is not None:
@@ -177,12 +177,12 @@ class RunningBatch:
                 setattr(self, name, tensor[rows])
 
     def crop(self, length: int) -> None:
-        """Go back to the first ``length`` tokens, in the text and in the model's memory.
+        """Go back to the first ``length`` tokens, in the text and in the model's cache.
 
         Raises
         ------
         ValueError
-            If there are not so many.
+            If there are fewer tokens.
         """
         if not 0 < length <= self.length:
             raise ValueError(f"length={length}: the texts have {self.length} tokens")
@@ -192,5 +192,5 @@ class RunningBatch:
 
 
 def _starts(config: Any, source_ids: Any) -> Tensor:
-    """Return the token that the output of an encoder–decoder model begins with, for each source."""
+    """Return the start token of an encoder–decoder model's output, for each source."""
     return source_ids.new_full((source_ids.size(0), 1), config.bos_id)

@@ -26,9 +26,9 @@ class Speculation(NamedTuple):
     token_ids : Tensor
         Integers, ``(1, length)``: prompt and new tokens.
     proposed, accepted : int
-        How many tokens the draft proposed, and how many of them the target took.
+        Number of tokens that the draft proposed, and how many of them the target accepted.
     passes : int
-        How often the target ran: for every token once, had it written alone.
+        Number of passes of the target, which alone would need one for every token.
     """
 
     token_ids: Int[Tensor, "1 length"]
@@ -38,7 +38,7 @@ class Speculation(NamedTuple):
 
     @property
     def acceptance_rate(self) -> float:
-        """The share of the draft's tokens that the target took; 0 if it proposed none."""
+        """The share of the draft's tokens that the target accepted; 0 if it proposed none."""
         return self.accepted / self.proposed if self.proposed else 0.0
 
 
@@ -48,17 +48,17 @@ def accept(
     proposed: Int[Tensor, " proposed"],
     generator: torch.Generator | None = None,
 ) -> tuple[int, Int[Tensor, ""]]:
-    r"""Take as many of the proposed tokens as the target allows, and draw one more.
+    r"""Accept as many of the proposed tokens as the target allows, and draw one more.
 
-    A token drawn from the draft's :math:`q` is taken with probability
-    :math:`\min(1, p(x) / q(x))`. At the first that is not, one is drawn from what the draft gave
-    too little, :math:`\max(0, p - q)` normalised, and the rest is dropped. If all are taken, one
-    more comes from the target. Every token is then distributed as if drawn from :math:`p`.
+    A token drawn from the draft's :math:`q` is accepted with probability :math:`\min(1, p(x) /
+    q(x))`. Instead of the first rejected token, one is drawn from what the draft underestimated,
+    :math:`\max(0, p - q)` normalised, and the rest is dropped. If all are accepted, one more comes
+    from the target. Every token is then distributed as if drawn from :math:`p`.
 
     Parameters
     ----------
     target : Tensor
-        ``(proposed + 1, vocab)``: :math:`p`, probabilities at each proposed token and behind them.
+        ``(proposed + 1, vocab)``: :math:`p`, probabilities at each proposed token and after them.
     draft : Tensor
         ``(proposed, vocab)``: :math:`q`, the probabilities that the tokens were drawn from.
     proposed : Tensor
@@ -69,7 +69,7 @@ def accept(
     Returns
     -------
     accepted : int
-        How many of the proposed tokens are taken.
+        Number of proposed tokens that are accepted.
     token : Tensor
         An integer: the one that follows them.
 
@@ -101,11 +101,11 @@ def speculative(
     generator: torch.Generator | None = None,
     **options: Any,
 ) -> Speculation:
-    """Continue one text as ``model`` would, in fewer passes: ``draft`` proposes, it verifies.
+    """Continue one text as ``model`` would, in fewer passes, by verifying what ``draft`` proposes.
 
-    Sampled texts have the distribution of the target model's own, exactly; greedy ones are its
-    own. The draft, which must know the same vocabulary, only decides how fast it goes: one pass
-    of the target gives from 1 to ``n_draft + 1`` tokens.
+    Sampled texts have exactly the distribution of the target model's own; greedy ones are its own.
+    The draft, which must have the same vocabulary, affects only the speed: one pass of the target
+    yields from 1 to ``n_draft + 1`` tokens.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def speculative(
     draft : nn.Module
         A smaller model of the same kind.
     n_draft : int, optional
-        How many tokens it proposes at a time.
+        Number of tokens it proposes at a time.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def _speculate(
 def _distribution(
     logits: Tensor, token_ids: Tensor, prompt_len: int, config: GenerationConfig
 ) -> Tensor:
-    """What the next token is drawn from, ``(1, vocab)``; greedy decoding draws from one token."""
+    """Return the next token's distribution, ``(1, vocab)``; if greedy, one token has all of it."""
     logits = process(logits, config, token_ids, prompt_len)
     if config.sample:
         return logits.softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Text while it is being written: whole characters only, and strings that end it (chapter 10)."""
+"""Text during generation: whole characters only, and strings that end it (chapter 10)."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
@@ -7,13 +7,13 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-#: What decoders put where bytes are not, or not yet, a character.
+#: What decoders substitute for bytes that are not, or not yet, a character.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Whatever turns ids into text: a tokenizer of this package, or of ``tokenizers``.
+    """Anything that turns ids into text: a tokenizer of this package, or of ``tokenizers``.
 
     Notes
     -----
@@ -28,16 +28,15 @@ class Tokenizer(Protocol):
 def text_pieces(
     token_ids: Iterable[Tensor | int], tokenizer: Tokenizer, skip: Collection[int] = ()
 ) -> Iterator[str]:
-    """Turn tokens into text as they come, never cutting a character in half.
+    """Turn tokens into text as they arrive, never splitting a character.
 
-    A token may end in the middle of a character: those of a byte-level tokenizer are bytes. What
-    is not whole yet waits for the next token, so that the pieces joined are the text of all
-    tokens.
+    A byte-level tokenizer's token may end in the middle of a character. An incomplete character
+    waits for the next token; joined, the pieces are the text of all tokens.
 
     Parameters
     ----------
     token_ids : iterable of Tensor or int
-        The tokens of one text, such as :func:`glassbox.generation.stream` gives.
+        The tokens of one text, for example from :func:`glassbox.generation.stream`.
     tokenizer : Tokenizer
         Anything with ``decode(list of ids) -> str``.
     skip : collection of int, optional
@@ -86,7 +85,7 @@ def text_pieces(
 def has_stop_string(
     token_ids: Int[Tensor, "batch new"], tokenizer: Tokenizer, stop_strings: Sequence[str]
 ) -> Bool[Tensor, " batch"]:
-    """Tell which texts contain one of these strings, wherever the borders of its tokens are.
+    """Return which texts contain one of these strings, wherever its token boundaries are.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the trainings of this book came to, as files: logs, scores and cards (chapters 9 and 10)."""
+"""Results of this book's training runs, as files: logs, scores and cards (chapters 9 and 10)."""
 
 import json
 from pathlib import Path
@@ -10,14 +10,14 @@ from torch import Tensor
 #: A folder for each training, with its configuration, ``run.toml``, the log and the scores of each
 #: seed, and its card.
 RUNS = Path(__file__).parent / "runs"
-#: What was to be reached, and what others have published for the same work, in TOML.
+#: The goals, and the figures that others have published for the same task, in TOML.
 MARKS = Path(__file__).parent / "marks.toml"
-#: What the trainings inside the chapters come to from other random numbers and on other processors.
+#: Results of the training runs inside the chapters, with other seeds and on other processors.
 SEEDS = Path(__file__).parent / "seeds.json"
 
 
 def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:
-    """Return a measure of a training inside a chapter, repeated on each processor and seed.
+    """Return a measure of a training run inside a chapter, for each processor and seed.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:
     Returns
     -------
     Tensor
-        ``(processors, seeds)``. The processors are this book's and two older ones that it imitates.
+        ``(processors, seeds)``. The processors are this book's and two older ones, imitated.
 
     Raises
     ------

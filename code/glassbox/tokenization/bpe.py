@@ -15,10 +15,10 @@ _TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
 
 
 class BPE(Tokenizer):
-    """Byte-level byte-pair encoding: any text goes in, and comes out again as it was.
+    """Byte-level byte-pair encoding; decoding restores any encoded text exactly.
 
     Text is cut into words by GPT-2's pattern, words into bytes, and bytes are merged in the order
-    in which the merges were learned. Since every byte is a token, nothing is unknown.
+    in which the merges were learned. Because every byte is a token, no text is unknown.
 
     Parameters
     ----------
@@ -28,16 +28,16 @@ class BPE(Tokenizer):
     merges : sequence of tuple of str
         The pairs in the order in which they were learned.
     special_tokens : sequence of str, optional
-        Tokens of the vocabulary that are found in raw text as they stand.
+        Tokens of the vocabulary that are matched verbatim in raw text.
     pad_token : str, optional
         The padding token; GPT-2 has none.
     add_prefix_space : bool, optional
-        Whether the first word gets a space too, so that it looks like the same word further on.
+        Whether to put a space before the first word, as before the same word later in a text.
 
     Raises
     ------
     ValueError
-        If a byte, or a token of a merge, is not in the vocabulary, a merge stands twice, or as in
+        If a byte or a token of a merge is not in the vocabulary, a merge is listed twice, or as in
         :class:`Tokenizer`.
 
     Notes
@@ -79,14 +79,14 @@ class BPE(Tokenizer):
         texts : iterable of str
             The training texts.
         vocab_size : int
-            Number of tokens, at least 256 and the special ones. It stays below if the texts have
-            no more pairs to merge.
+            Number of tokens, at least 256 plus the special tokens; fewer if the texts run out of
+            pairs to merge.
         special_tokens : sequence of str, optional
             The first tokens of the vocabulary.
         min_frequency : int, optional
-            Pairs that are rarer are not merged.
+            Pairs that occur less often are not merged.
         **options
-            As for the class.
+            Passed to the class.
 
         Returns
         -------
@@ -98,12 +98,12 @@ class BPE(Tokenizer):
         ValueError
             If ``vocab_size`` is too small, or the texts hold no word.
         TypeError
-            If a text is not a string, or ``texts`` is a single one.
+            If a text is not a string, or ``texts`` is a single string.
 
         Notes
         -----
-        Sennrich, Haddow and Birch (2016), algorithm 1. The same tokens with the same ids and the
-        same merges as from the reference library's ``BpeTrainer``.
+        Sennrich, Haddow and Birch (2016), algorithm 1. Tokens, ids and merges equal those of the
+        reference library's ``BpeTrainer``.
         """
         tokens = list(dict.fromkeys([*special_tokens, *sorted(_TO_BYTE)]))
         untrained = cls(numbered(tokens), [], special_tokens=special_tokens, **options)
@@ -117,14 +117,14 @@ class BPE(Tokenizer):
     def from_files(
         cls, vocabulary: str | os.PathLike[str], merges: str | os.PathLike[str], **options: Any
     ) -> "BPE":
-        """Read a ``vocab.json`` and a ``merges.txt``, whatever their names.
+        """Read a vocabulary and merges in the formats of ``vocab.json`` and ``merges.txt``.
 
         Parameters
         ----------
         vocabulary, merges : str or path
             The two files.
         **options
-            As for the class.
+            Passed to the class.
 
         Returns
         -------
@@ -136,8 +136,8 @@ class BPE(Tokenizer):
         FileNotFoundError
             If a file is missing.
         ValueError
-            If one is cut off, not what it should be, or the merges do not build every token of
-            several characters in the vocabulary.
+            If a file is truncated or has the wrong format, or the merges do not build every token
+            of several characters in the vocabulary.
         """
         from glassbox.tokenization.formats.readers import read_bpe
 

@@ -1,15 +1,15 @@
-r"""What is a letter, a mark, a punctuation character, as published tokenizers have it (chapter 2).
+r"""What published tokenizers count as a letter, a mark or punctuation (chapter 2).
 
-Unicode grows every year, and a vocabulary does not: the reference library classifies characters
-by the tables it was built with, those of Unicode 8 for BERT and of Unicode 16 for GPT-2. To give
-the same ids for every text, characters that came (or changed sides) later are taken out again
-here: in a set, ``--`` reads *without*. A range also spans neighbours that are not of that kind in
-any version, which keeps the list short.
+Unicode grows every year, but a vocabulary does not: the reference library classifies characters by
+the tables it was built with, Unicode 8 for BERT and Unicode 16 for GPT-2. To give the same ids for
+every text, this file removes characters that were added or reclassified later: in a set, ``--``
+means *without*. A range also spans neighbours that are not of that kind in any version, which keeps
+the list short.
 """
 
 import regex
 
-#: Letters and numbers that came after Unicode 16.
+#: Letters and numbers added after Unicode 16.
 _LATER_LETTERS = (
     r"\u0558\u058B-\u058C\u088F\u0C5C\u0CDC\u208F\u209D-\u209F\uA7CE-\uA7CF\uA7D2\uA7D4"
     r"\uA7DD-\uA7F1\uAB6C-\uAB6D\U000107BB-\U000107BF\U00010940-\U00010959\U00010EC5-\U00010EEE"
@@ -20,7 +20,7 @@ _LATER_LETTERS = (
 )
 _LATER_NUMBERS = r"\U00011DE0-\U00011DE9\U0001246F-\U00012686\U00016FF4-\U00016FF6"
 
-#: Punctuation, nonspacing marks and format characters that came after Unicode 8.
+#: Punctuation, nonspacing marks and format characters added after Unicode 8.
 _LATER_PUNCTUATION = (
     r"\u061D\u09FD-\u0A76\u0C77-\u0C84\u1B4E-\u1B4F\u1B7D-\u1B7F\u2E43-\u2E63"
     r"\U00010D6E-\U00010F89\U000113D4-\U0001145D\U00011660-\U000116B9\U0001183B-\U00011FFF"
@@ -42,9 +42,9 @@ NUMBER = rf"[\p{{N}}--[{_LATER_NUMBERS}]]"
 
 #: BERT's punctuation: Unicode's, and every ASCII character that is neither letter nor digit.
 PUNCTUATION = rf"[[\p{{P}}\u166D\U000111C9!-/:-@\[-`\{{-~]--[{_LATER_PUNCTUATION}]]"
-#: BERT's accents: the marks that take no room of their own.
+#: BERT's accents: the nonspacing marks.
 MARK = rf"[[\p{{Mn}}\u1734\U0001171E]--[{_LATER_MARKS}]]"
-#: What BERT throws away: control, format and private characters, and the replacement character.
+#: What BERT drops: control, format and private characters, and the replacement character.
 CONTROL = rf"[[\p{{Cc}}\p{{Cf}}\p{{Co}}\uFFFD]--[\t\n\r{_LATER_FORMATS}]]"
 #: The blocks of Chinese characters, as BERT lists them.
 CHINESE = (
@@ -52,7 +52,7 @@ CHINESE = (
     r"\U0002B920-\U0002CEAF\U0002F800-\U0002FA1F]"
 )
 
-#: Small letters of capitals that Unicode got after version 14, which the interpreter may not know.
+#: Lower case of capitals added after Unicode 14, which the interpreter may not know.
 LATER_SMALL_LETTERS = {
     **{0x10D50 + n: 0x10D70 + n for n in range(22)},  # Garay
     **{0x16EA0 + n: 0x16EBB + n for n in range(25)},  # Beria Erfe

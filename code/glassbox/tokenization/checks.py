@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def check_text(text: object) -> None:
-    """Refuse a text that is not a string of characters.
+    """Reject a text that is not a string of characters.
 
     Raises
     ------
@@ -30,12 +30,12 @@ def check_text(text: object) -> None:
 
 
 def check_iterable(texts: object) -> None:
-    """Refuse a single string where several texts are expected: it would pass as its characters.
+    """Reject a single string where several texts are expected: iteration would yield characters.
 
     Raises
     ------
     TypeError
-        If ``texts`` is a string, or nothing to iterate over.
+        If ``texts`` is a string or is not iterable.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(
@@ -59,7 +59,7 @@ def check_texts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def check_ids(ids: Any, vocab_size: int) -> list[int]:
-    """Refuse ids that are not in the vocabulary; return them as a list.
+    """Return the ids as a list; reject ids that are not in the vocabulary.
 
     Raises
     ------
@@ -92,14 +92,14 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
 
 
 def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
-    """Refuse a vocabulary that is empty, or whose ids are not 0 to n − 1, each once.
+    """Reject a vocabulary that is empty, or whose ids are not 0 to n − 1, each once.
 
     Raises
     ------
     ValueError
-        Naming the first id that is missing, and what stands there instead.
+        If it is; the message names the first id that is missing, or is used twice.
     TypeError
-        If a token is not a string or an id not a whole number.
+        If it is not a mapping of strings to whole numbers.
     """
     if not isinstance(vocabulary, Mapping):
         raise TypeError(f"vocabulary is {type(vocabulary).__name__}; expected token: id, a mapping")
@@ -123,12 +123,12 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
 def check_roles(
     vocabulary: Mapping[str, int], special_tokens: Sequence[str], **roles: str | None
 ) -> None:
-    """Refuse special tokens, and tokens with a role, that are not in the vocabulary.
+    """Reject special tokens, and tokens with a role, that are not in the vocabulary.
 
     Raises
     ------
     ValueError
-        Naming the token, or if a special token is empty.
+        If one is not, which the message names, or if a special token is empty.
     """
     if "" in special_tokens or isinstance(special_tokens, str):
         raise ValueError(
@@ -143,12 +143,12 @@ def check_roles(
 
 
 def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: str) -> None:
-    """Refuse a vocabulary without each of the 256 ``tokens`` of bytes; ``hint`` ends the message.
+    """Reject a vocabulary that lacks any of the 256 byte ``tokens``; ``hint`` ends the message.
 
     Raises
     ------
     ValueError
-        Naming the first byte that is missing.
+        If one is missing; the message names the first.
     """
     if missing := [token for token in tokens if token not in vocabulary]:
         raise ValueError(
@@ -158,12 +158,12 @@ def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: 
 
 
 def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
-    """Refuse pieces that are empty or stand twice, and scores that are not finite.
+    """Reject pieces that are empty or listed twice, and scores that are not finite.
 
     Raises
     ------
     ValueError
-        Naming the piece.
+        If there is one; the message names the piece.
     """
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
@@ -174,12 +174,12 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
 
 
 def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what: str) -> None:
-    """Refuse texts without a word, and a vocabulary too small for what must be in it.
+    """Reject texts without a word, and a vocabulary too small for its required tokens.
 
     Raises
     ------
     ValueError
-        Naming the size asked for and the size needed.
+        If there is no word, or ``vocab_size`` is less than ``needed``.
     """
     if not words:
         raise ValueError("the texts hold no word: there is nothing to learn a vocabulary from")
@@ -188,12 +188,12 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
 
 
 def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int]) -> None:
-    """Refuse a merge that is listed twice, and one whose tokens are not in the vocabulary.
+    """Reject a merge that is listed twice, or whose tokens are not in the vocabulary.
 
     Raises
     ------
     ValueError
-        Naming the merge, and the token that is missing.
+        If there is one; the message names the merge and the missing token.
     """
     for pair, count in Counter(merges).items():
         if count > 1:
@@ -210,15 +210,15 @@ def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int
 def check_all_merges(
     merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int], special_tokens: Sequence[str]
 ) -> None:
-    """Refuse merges that do not build every token of several characters, except special tokens.
+    """Reject merges that do not build every token of several characters, except special tokens.
 
-    A list of merges is a text file with one merge a line: cut off at any line, it is still a list
-    of merges. The vocabulary knows better, since each of its longer tokens was once a merge.
+    A list of merges is a text file with one merge per line; truncated after any line, it is still
+    valid. The vocabulary exposes the loss, because a merge built each of its longer tokens.
 
     Raises
     ------
     ValueError
-        Naming both numbers and the first token that no merge builds.
+        If they do not; the message names both counts and the first token that no merge builds.
     """
     longer = [token for token in vocabulary if len(token) > 1 and token not in special_tokens]
     built = {"".join(pair) for pair in merges}

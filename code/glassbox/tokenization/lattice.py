@@ -1,8 +1,8 @@
-"""All the ways to cut a word into pieces, and the likeliest of them (chapter 2).
+"""All the ways to cut a word into pieces, and the most likely of them (chapter 2).
 
-A word of n characters has n + 1 places between and around them. Each piece that the vocabulary
-knows is an edge from one place to another, and a way from the first place to the last is a
-segmentation. Its probability is the product of those of its pieces, so logarithms add up.
+A word of n characters has n + 1 places: between them and at both ends. Each piece in the vocabulary
+is an edge from one place to another, and a path from the first place to the last is a segmentation.
+Its probability is the product of its pieces' probabilities, so logarithms add.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-#: An unknown character is less likely than the rarest piece by a factor of e to the power of −10.
+#: An unknown character is less likely than the rarest piece by a factor of e to the power of 10.
 UNKNOWN_PENALTY = 10.0
 
 
@@ -41,15 +41,15 @@ class Pieces:
         object.__setattr__(self, "unknown_score", min(self.scores.values()) - UNKNOWN_PENALTY)
 
     def edges(self, word: str) -> list[list[tuple[int, float]]]:
-        """Return, for each place of ``word`` but the last, where the pieces that begin there end.
+        """Return the ends of the pieces that begin at each place of ``word`` but the last.
 
-        A character that is no piece gets an edge too, with :attr:`unknown_score`, so that there is
-        always a way.
+        A character that is not a piece gets an edge with :attr:`unknown_score`, so a path always
+        exists.
 
         Returns
         -------
         list of list of tuple
-            For each place, pairs of an end and a score.
+            For each place, pairs of end and score.
 
         Examples
         --------
@@ -70,24 +70,24 @@ class Pieces:
 
 
 def viterbi(word: str, pieces: Pieces, *, whole: bool = True) -> list[str]:
-    r"""Return the likeliest segmentation, :math:`\arg\max_{x} \sum_i \log p(x_i)`.
+    r"""Return the most likely segmentation, :math:`\arg\max_{x} \sum_i \log p(x_i)`.
 
-    The best way to a place is the best over its last pieces, so that one walk from left to right
-    finds it among exponentially many.
+    The best path to a place is the best over its last pieces, so one pass from left to right finds
+    it among exponentially many.
 
     Parameters
     ----------
     word : str
-        What to cut.
+        The word to cut.
     pieces : Pieces
-        What to cut it into.
+        The pieces to cut it into.
     whole : bool, optional
-        Whether the word may stay in one piece.
+        Whether the whole word may be one piece.
 
     Returns
     -------
     list of str
-        The pieces. Among equally likely ones the last is the longest possible.
+        The pieces. Among equally likely segmentations, the one with the longest last piece.
 
     Notes
     -----
@@ -107,7 +107,7 @@ def viterbi(word: str, pieces: Pieces, *, whole: bool = True) -> list[str]:
 
 
 def forward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
-    """Return, for each place, the logarithm of the summed probabilities of all ways to it.
+    """Return, for each place, the logarithm of the total probability of all paths to it.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def forward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
 
 
 def backward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
-    """Return, for each place, the logarithm of the summed probabilities of all ways from it.
+    """Return, for each place, the logarithm of the total probability of all paths from it.
 
     Parameters
     ----------
@@ -147,22 +147,22 @@ def backward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
 
 
 def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], float]:
-    """Return how probable each piece is at its place, over all segmentations.
+    """Return the probability of each piece at its place, over all segmentations.
 
     Parameters
     ----------
     word : str
-        What to cut.
+        The word to cut.
     pieces : Pieces
-        What to cut it into.
+        The pieces to cut it into.
 
     Returns
     -------
     dict of tuple of int to float
-        For the start and end of each edge, the share of the segmentations that take it, weighted
-        by their probabilities.
+        For each edge, given by its start and end, the share of the segmentations that use it,
+        weighted by their probabilities.
     float
-        The logarithm of the word's probability: of all its segmentations together.
+        The logarithm of the word's probability, the sum over all its segmentations.
 
     Notes
     -----
@@ -186,24 +186,24 @@ def sample(
     Parameters
     ----------
     word : str
-        What to cut.
+        The word to cut.
     pieces : Pieces
-        What to cut it into.
+        The pieces to cut it into.
     generator : torch.Generator, optional
         Where the random numbers come from.
     alpha : float, optional
-        1 draws from the model; towards 0 all segmentations become equally likely, and above 1 the
-        likeliest one wins.
+        1 draws from the model; towards 0, all segmentations become equally likely; above 1, the
+        most likely one gains.
 
     Returns
     -------
     list of str
-        The pieces, which joined are the word.
+        The pieces; joined, they are the word.
 
     Raises
     ------
     ValueError
-        If ``alpha`` is not a number from 0 on.
+        If ``alpha`` is negative or not finite.
 
     Notes
     -----

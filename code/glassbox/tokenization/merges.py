@@ -12,7 +12,7 @@ Symbol = TypeVar("Symbol")
 def merge_pair(
     symbols: Sequence[Symbol], pair: tuple[Symbol, Symbol], merged: Symbol
 ) -> list[Symbol]:
-    """Replace every occurrence of two neighbours by one symbol, from left to right.
+    """Replace every occurrence of two neighbours with one symbol, from left to right.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def merge_pair(
     pair : tuple
         The two neighbours.
     merged : str or int
-        What takes their place.
+        The symbol that replaces them.
 
     Returns
     -------
     list
-        As long as ``symbols``, less one for each occurrence.
+        The new symbols: one fewer for each occurrence.
 
     Notes
     -----
@@ -60,19 +60,19 @@ def bpe_merges(
     symbols: Sequence[str],
     ranks: Mapping[tuple[str, str], int],
 ) -> Iterator[list[str]]:
-    """Merge a word step by step: the pair that was learned first goes first.
+    """Merge a word step by step, always the pair that was learned first.
 
     Parameters
     ----------
     symbols : sequence of str
         The word; a string is a sequence of its characters.
     ranks : mapping of tuple of str to int
-        For each pair that was learned, its place in the order of learning.
+        The rank of each learned pair: its index in the order of learning.
 
     Yields
     ------
     list of str
-        The word as it was, then after each merge. The last one is its tokens.
+        The word's symbols at first, then after each merge. The last list holds its tokens.
 
     Notes
     -----
@@ -91,10 +91,10 @@ def bpe_merges(
 
 
 def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """Return the last step of :func:`bpe_merges`, in time that grows with n log n, not with n².
+    """Return the last step of :func:`bpe_merges`, in O(n log n) time instead of O(n²).
 
-    Each pair waits in a queue; a merge changes two of them only. Symbols that were merged into
-    the one on their left are left empty, and skipped.
+    Pairs wait in a priority queue, and a merge changes only two of them. A symbol that was merged
+    into its left neighbour is left empty and skipped.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[
         _, start, pair = heappop(queue)
         end = right[start]
         if end < 0 or (symbols[start], symbols[end]) != pair:
-            continue  # one of the two was merged with another since
+            continue  # one of the two has since been merged with another
         symbols[start], symbols[end] = "".join(pair), ""
         right[start] = right[end]
         if right[end] >= 0:
@@ -137,11 +137,11 @@ def learn_merges(
     min_frequency: int = 1,
     prefix: str = "",
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Merge the most frequent pair of neighbours, again and again, until the vocabulary is full.
+    """Merge the most frequent pair of neighbours repeatedly until the vocabulary is full.
 
-    Counting all pairs anew after each merge would take hours. Only the words that hold the merged
-    pair change, so only their pairs are counted again; a queue keeps the most frequent pair on
-    top.
+    Counting all pairs anew after each merge would take hours. Only the words that contain the
+    merged pair change, so only their pairs are recounted; a priority queue keeps the most frequent
+    pair on top.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def learn_merges(
     min_frequency : int, optional
         Pairs that are rarer are not merged.
     prefix : str, optional
-        What marks a token that continues a word, ``"##"`` in WordPiece: when two tokens are
+        The mark of a token that continues a word, ``"##"`` in WordPiece: when two tokens are
         merged, the second loses it.
 
     Returns
@@ -167,9 +167,8 @@ def learn_merges(
 
     Notes
     -----
-    Sennrich, Haddow and Birch (2016), algorithm 1. Among equally frequent pairs, that of the
-    tokens with the lower ids goes first, as in the reference library. Chapter 2, equation
-    ``eq-bpe-pair``.
+    Sennrich, Haddow and Birch (2016), algorithm 1. Among equally frequent pairs, the one with the
+    lower ids goes first, as in the reference library. Chapter 2, equation ``eq-bpe-pair``.
     """
     tokens = list(tokens)
     ids = {token: number for number, token in enumerate(tokens)}
@@ -188,7 +187,7 @@ def learn_merges(
     heapify(queue)
     while queue and len(tokens) < vocab_size:
         negative, pair = heappop(queue)
-        if counts[pair] != -negative:  # other merges took some of it since: back in line
+        if counts[pair] != -negative:  # other merges have used some of them: requeue
             if counts[pair]:
                 heappush(queue, (-counts[pair], pair))
             continue
@@ -200,7 +199,7 @@ def learn_merges(
         if token not in ids:
             ids[token] = len(tokens)
             tokens.append(token)
-        merges.pop((left, right), None)  # merged before, and neighbours again: the last time counts
+        merges.pop((left, right), None)  # merged before, now adjacent again: the last merge counts
         merges[left, right] = None
 
         grown = set()

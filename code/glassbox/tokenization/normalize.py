@@ -8,22 +8,22 @@ _clusters = regex.compile(r"\X")
 
 
 class CharacterMap:
-    """A table of character sequences and what takes their place.
+    """A table of character sequences and their replacements.
 
-    It does most of Unicode's NFKC and more: full-width letters become ordinary ones, white space
-    of every kind becomes a space. SentencePiece compiles it into a trie of bytes, laid out in one
-    array of 32-bit units, and puts it into the model's file.
+    It covers most of Unicode's NFKC and more: full-width letters become ordinary ones, and any
+    white space becomes a space. SentencePiece compiles it into a trie of bytes, laid out in one
+    array of 32-bit units, and stores it in the model file.
 
     Parameters
     ----------
     table : bytes
         ``precompiled_charsmap`` as in the file: the length of the trie in bytes, the trie, and all
-        replacements, each closed with a zero byte.
+        replacements, each ended by a zero byte.
 
     Raises
     ------
     ValueError
-        If the table is cut off.
+        If the table is truncated.
 
     Notes
     -----
@@ -43,7 +43,7 @@ class CharacterMap:
         self._remembered: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
-        """Replace what the table knows: a cluster of characters as a whole, or one by one."""
+        """Replace each cluster of characters as a whole, or else character by character."""
         known = self._remembered
         clusters = _clusters.findall(text)
         for cluster in clusters:
@@ -58,9 +58,9 @@ class CharacterMap:
         return "".join(old if new is None else new for old, new in found)
 
     def find(self, text: str) -> str | None:
-        """Return what takes the place of the shortest beginning of ``text`` that is in the table.
+        """Return the replacement for the shortest prefix of ``text`` that is in the table.
 
-        ``None`` if none is.
+        ``None`` if no prefix is.
         """
         units = self._units
         place = _offset(units[0])

@@ -1,8 +1,8 @@
-r"""Before any vocabulary is asked: from raw text to the words that are then split into pieces.
+r"""From raw text to the words that a vocabulary then splits into pieces.
 
-Three schools. GPT-2 cuts with one pattern and keeps every byte; BERT cleans, lower-cases and cuts
-at punctuation, which cannot be undone; SentencePiece turns spaces into a visible character and
-cuts in front of it.
+There are three schools. GPT-2 cuts with one pattern and keeps every byte; BERT cleans, lower-cases
+and cuts at punctuation, which cannot be undone; SentencePiece turns spaces into a visible character
+and cuts in front of it.
 """
 
 import unicodedata
@@ -16,9 +16,9 @@ from glassbox.tokenization.characters import (
     compile_pattern,
 )
 
-#: GPT-2's pattern of a word: a contraction, or letters, digits or other characters with at
-#: most one space in front, or white space (all of it at the end, else all but the last character,
-#: which then goes with the next word).
+#: GPT-2's pattern of a word: a contraction, or letters, digits or other characters with at most one
+#: space in front, or white space (all of it at the end of the text, elsewhere all but the last
+#: character, which joins the next word).
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 #: The character of a space in SentencePiece's vocabularies: U+2581.
@@ -35,8 +35,8 @@ _metaspace_words = compile_pattern(rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}")
 def byte_alphabet() -> dict[int, str]:
     """Return a printable character for each of the 256 bytes.
 
-    Bytes that print as a character of Latin-1 are that character; the other 68 become U+0100,
-    U+0101, … in order. A space (byte 32) is therefore shown as ``Ġ`` and a line feed as ``Ċ``.
+    Bytes that are printable in Latin-1 map to that character; the other 68 map to U+0100, U+0101, …
+    in order. A space (byte 32) is therefore shown as ``Ġ`` and a line feed as ``Ċ``.
 
     Returns
     -------
@@ -58,17 +58,17 @@ def split_gpt2(text: str) -> list[str]:
 
     Notes
     -----
-    Radford et al. (2019), section 2.2: merges never cross the borders between kinds of
-    characters, but a space may join the word behind it. Chapter 2.
+    Radford et al. (2019), section 2.2: merges never cross category boundaries, except that a space
+    may join the word after it. Chapter 2.
     """
     return _gpt2_words.findall(text)
 
 
 def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | None = None) -> str:
-    """Clean text as BERT does; what is lost here does not come back.
+    """Clean text as BERT does, irreversibly.
 
-    Control characters go, white space of every kind becomes a space, and Chinese characters get
-    spaces around them, so that each is a word of its own.
+    Control characters are dropped, any white space character becomes a space, and spaces around
+    each Chinese character make it a word of its own.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     lowercase : bool, optional
         ``False`` for the models called *cased*.
     strip_accents : bool, optional
-        Decompose characters and drop the marks; if left out, whenever ``lowercase`` is on.
+        Whether to decompose characters and drop the marks; defaults to ``lowercase``.
 
     Returns
     -------
@@ -93,14 +93,14 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     if lowercase if strip_accents is None else strip_accents:
         text = _mark.sub("", unicodedata.normalize("NFD", text))
     if lowercase:
-        # Python writes a capital sigma at the end of a word as a final one; the reference looks
-        # at one character at a time.
+        # Python lower-cases a capital sigma at the end of a word to the final form; the reference
+        # looks at one character at a time.
         text = text.replace("\u03a3", "\u03c3").lower().translate(LATER_SMALL_LETTERS)
     return text
 
 
 def split_bert(text: str) -> list[str]:
-    """Cut normalized text at white space, and take each punctuation character for itself.
+    """Cut normalized text at white space, and make each punctuation character a word.
 
     Notes
     -----
@@ -110,22 +110,22 @@ def split_bert(text: str) -> list[str]:
 
 
 def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
-    """Cut text in front of spaces, with each space written as ``▁``.
+    """Cut text before each space, and write the space as ``▁``.
 
-    The first word gets one too, so that it looks like the same word further on.
+    The first word gets a ``▁`` too, so that it looks like the same word later in a text.
 
     Parameters
     ----------
     text : str
         Any text.
     collapse : bool, optional
-        Whether white space of any kind and number counts as one space, and counts for nothing at
-        the ends, as T5 has it. If not, only single spaces are replaced and all others kept.
+        Whether any run of white space counts as one space, and is dropped at the ends, as in T5. If
+        not, every single space is replaced and other white space is kept.
 
     Returns
     -------
     list of str
-        The words, each with the ``▁`` that its space became.
+        The words, each with the ``▁`` of its space.
 
     Notes
     -----

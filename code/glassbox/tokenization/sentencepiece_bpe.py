@@ -17,7 +17,7 @@ from glassbox.tokenization.tokenizer import Tokenizer, numbered
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 SPECIAL_TOKENS = (UNKNOWN, START, END)
 
-#: The cases in which a text gets a space in front.
+#: When a space is put before a text.
 PREPEND = ("always", "missing", "first", "never")
 
 #: The token of each byte, for characters that are not in the vocabulary.
@@ -29,33 +29,32 @@ _IN_FRONT_OF_SPACE = re.compile(f"[^{METASPACE}]{METASPACE}")
 
 
 class SentencePieceBPE(Tokenizer):
-    """Byte-pair encoding of characters, with bytes for the characters that are not known.
+    """Byte-pair encoding of characters, with bytes for unknown characters.
 
     A space is a character like any other, written ``▁``. A character that is not in the vocabulary
-    becomes the tokens of its bytes, ``<0xE2> <0x98> <0x83>`` for a snowman, so that nothing is
-    unknown. :meth:`encode` puts ``start`` and ``end`` around each text, the second one of a pair
-    too.
+    becomes the tokens of its bytes, ``<0xE2> <0x98> <0x83>`` for a snowman, so no text is unknown.
+    :meth:`encode` puts ``start`` and ``end`` around each text, including the second of a pair.
 
     Parameters
     ----------
     vocabulary : mapping of str to int
-        The id of each token: ``▁``, the 256 of :data:`BYTE_TOKENS`, characters, and what merges
-        build of them.
+        The id of each token: ``▁``, the 256 of :data:`BYTE_TOKENS`, characters, and the results of
+        the merges.
     merges : sequence of tuple of str
         The pairs, best first.
     special_tokens : sequence of str, optional
-        Tokens of the vocabulary that are found in raw text as they are written.
+        Tokens of the vocabulary that are matched verbatim in raw text.
     unknown_token : str, optional
-        A token of the vocabulary that no text becomes; published files name one.
+        A token of the vocabulary that no text is encoded as; published files name one.
     pad_token : str, optional
         The padding token; LLaMA has none.
     start, end : str, optional
         Tokens that :meth:`encode` puts around a text.
     prepend : str, optional
-        When a text, or the part of it that follows a special token, gets a space in front, so that
-        its first word looks like the same word further on: ``"always"``, as LLaMA 1 and 2 have it;
-        ``"missing"``, unless there is a space; ``"first"``, as ``"missing"`` but only at the
-        beginning of the text, or ``"never"``.
+        When to put a space before a text, or before the part after a special token, so that its
+        first word looks like the same word later on: ``"always"``, as in LLaMA 1 and 2;
+        ``"missing"``, unless there is a space; ``"first"``, like ``"missing"`` but only at the
+        beginning of the text; or ``"never"``.
 
     Raises
     ------
@@ -94,7 +93,7 @@ class SentencePieceBPE(Tokenizer):
         check_merges(self.merges, vocabulary)
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
         self.prepend = prepend
-        # Where no token spans two words, text may be cut between words, which are remembered.
+        # If no token spans two words, text can be cut into words, whose tokens are cached.
         self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
 
     @classmethod
@@ -114,13 +113,13 @@ class SentencePieceBPE(Tokenizer):
         texts : iterable of str
             The training texts.
         vocab_size : int
-            Number of tokens. It stays below if the texts have no more pairs to merge.
+            Number of tokens; fewer if the texts run out of pairs to merge.
         special_tokens : sequence of str, optional
             The first tokens of the vocabulary.
         min_frequency : int, optional
-            Pairs that are rarer are not merged.
+            Pairs that occur less often are not merged.
         **options
-            As for the class.
+            Passed to the class.
 
         Returns
         -------
@@ -132,7 +131,7 @@ class SentencePieceBPE(Tokenizer):
         ValueError
             If ``vocab_size`` is too small for all characters, or the texts hold none.
         TypeError
-            If a text is not a string, or ``texts`` is a single one.
+            If a text is not a string, or ``texts`` is a single string.
 
         Notes
         -----
@@ -187,9 +186,9 @@ class SentencePieceBPE(Tokenizer):
     def from_model(
         cls, file: str | os.PathLike[str], *, pad_token: str | None = None
     ) -> "SentencePieceBPE":
-        """Read a model of the library ``sentencepiece``, such as LLaMA's ``tokenizer.model``.
+        """Read a model file of the library ``sentencepiece``, such as LLaMA's ``tokenizer.model``.
 
-        Its control tokens become special tokens, and ``<s>`` goes in front of a text.
+        Its control tokens become special tokens, and ``<s>`` is put before a text.
 
         Parameters
         ----------
@@ -208,7 +207,7 @@ class SentencePieceBPE(Tokenizer):
         FileNotFoundError
             If the file is missing.
         ValueError
-            If it is cut off, or holds a model of another kind.
+            If it is truncated or holds another kind of model.
         """
         from glassbox.tokenization.formats.readers import read_sentencepiece
 
@@ -219,5 +218,5 @@ def _decode_bytes(tokens: Iterable[str]) -> str:
     raw = bytes(_TO_BYTE[token] for token in tokens)
     try:
         return raw.decode()
-    except UnicodeDecodeError:  # the reference gives up all bytes in a row, the good ones too
+    except UnicodeDecodeError:  # the reference replaces the whole run, valid bytes too
         return "\ufffd" * len(raw)

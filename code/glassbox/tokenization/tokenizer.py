@@ -24,7 +24,7 @@ from glassbox.tokenization.checks import (
 
 Kind = TypeVar("Kind", bound="Tokenizer")
 
-#: The number of words whose tokens a tokenizer keeps, and the length of the longest of them.
+#: The number of words whose tokens are cached, and the maximum length of such a word.
 REMEMBERED_WORDS, REMEMBERED_LENGTH = 2**16, 256
 
 
@@ -54,10 +54,10 @@ class Tokenizer(ABC):
     vocabulary : mapping of str to int
         The id of each token: 0 to the number of tokens − 1, each once.
     special_tokens : sequence of str
-        Tokens of the vocabulary that are found in raw text as they stand, the longest first, and
-        never split.
+        Tokens of the vocabulary that are matched verbatim in raw text, the longest first, and never
+        split.
     unknown_token : str, optional
-        The token of a word or character that the vocabulary cannot express.
+        The token for a word or character that the vocabulary cannot express.
     pad_token : str, optional
         The padding token.
     start, end : str, optional
@@ -66,8 +66,7 @@ class Tokenizer(ABC):
     Raises
     ------
     ValueError
-        If the vocabulary is empty, its ids are not 0 to n − 1, or one of the tokens named is not
-        in it.
+        If the vocabulary is empty, its ids are not 0 to n − 1, or a named token is not in it.
 
     Notes
     -----
@@ -111,49 +110,49 @@ class Tokenizer(ABC):
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the tokenizer in the layout of the reference library.
 
-        A :class:`BPE` is ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` is ``vocab.txt``,
-        the others are ``tokenizer.json``; and ``tokenizer_config.json`` holds the options.
+        A :class:`BPE` is written to ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` to
+        ``vocab.txt``, any other to ``tokenizer.json``; ``tokenizer_config.json`` holds the options.
 
         Parameters
         ----------
         folder : str or path
-            Made if it is missing.
+            Created if it is missing.
 
         Raises
         ------
         ValueError
-            If a token holds white space that the file of that kind cannot hold.
+            If a token contains white space that the file's format cannot hold.
         """
-        from glassbox.tokenization import formats  # which imports all kinds of tokenizers
+        from glassbox.tokenization import formats  # which imports every kind of tokenizer
 
         formats.save(self, folder)
 
     @classmethod
     def load(cls: type[Kind], folder: str | os.PathLike[str]) -> Kind:
-        """Read a tokenizer that :meth:`save`, or the reference library, wrote.
+        """Read a tokenizer written by :meth:`save` or by the reference library.
 
         A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
-        ``vocab.txt``, and each from ``tokenizer.json`` where these are missing; a
-        :class:`Unigram` and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, and the
-        latter from ``tokenizer.model`` where this is missing. The folder may be a published
-        model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
+        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram`
+        and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, the latter from
+        ``tokenizer.model`` if that is missing. The folder may be a published model's:
+        ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
 
         Parameters
         ----------
         folder : str or path
-            Where the files lie.
+            The folder that holds the files.
 
         Returns
         -------
         Tokenizer
-            Of this class.
+            An instance of this class.
 
         Raises
         ------
         FileNotFoundError
             If the folder or a file is missing.
         ValueError
-            If a file is cut off, or that of another kind of tokenizer.
+            If a file is truncated or belongs to another kind of tokenizer.
         """
         from glassbox.tokenization import formats
 
@@ -184,7 +183,7 @@ class Tokenizer(ABC):
         return self.vocabulary[token]
 
     def tokenize(self, text: str) -> list[str]:
-        """Split text into tokens, with nothing put around them.
+        """Split text into tokens, without adding special tokens.
 
         Raises
         ------
@@ -206,16 +205,16 @@ class Tokenizer(ABC):
     def encode(
         self, text: str, pair: str | None = None, *, add_special_tokens: bool = True
     ) -> list[int]:
-        """Turn a text, or a pair of them, into token ids.
+        """Turn a text, or a pair of texts, into token ids.
 
         Parameters
         ----------
         text : str
-            Any text. Special tokens that are written in it become what they name.
+            Any text. Special tokens written in it are encoded as themselves.
         pair : str, optional
-            A second text that goes behind the first.
+            A second text, which follows the first.
         add_special_tokens : bool, optional
-            Whether :attr:`start` and :attr:`end` go around: ``start text end pair end``. A
+            Whether to add :attr:`start` and :attr:`end`: ``start text end pair end``. A
             ``SentencePieceBPE`` puts them around each of the two texts.
 
         Returns
@@ -237,9 +236,9 @@ class Tokenizer(ABC):
         Parameters
         ----------
         ids : iterable of int, or Tensor
-            Ids of this vocabulary; a tensor of one axis.
+            Ids of this vocabulary; a tensor must have one axis.
         skip_special_tokens : bool, optional
-            Whether the special tokens are left out.
+            Whether to leave out the special tokens.
 
         Returns
         -------
@@ -251,7 +250,7 @@ class Tokenizer(ABC):
         ValueError
             If an id is not in the vocabulary, or a tensor has more than one axis.
         TypeError
-            If something else than whole numbers is given.
+            If ``ids`` are not whole numbers.
         """
         tokens = [self.tokens[number] for number in check_ids(ids, len(self))]
         if skip_special_tokens:
@@ -275,9 +274,9 @@ class Tokenizer(ABC):
         add_special_tokens : bool, optional
             As for :meth:`encode`.
         padding_side : str, optional
-            ``"right"``, or ``"left"`` for models that write on at the end.
+            ``"right"``, or ``"left"`` for models that continue a text at its end.
         device : torch.device or str, optional
-            Where to make the tensors.
+            Where to create the tensors.
 
         Returns
         -------
@@ -288,9 +287,9 @@ class Tokenizer(ABC):
         ------
         ValueError
             If there is no text, or none of them has a token; if lengths differ and there is no
-            ``pad_token``; or if ``padding_side`` is another one.
+            ``pad_token``; or if ``padding_side`` is neither.
         TypeError
-            If ``texts`` is a single string, or holds something else.
+            If ``texts`` is a single string, or contains anything but strings and pairs of strings.
         """
         check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
@@ -323,7 +322,7 @@ class Tokenizer(ABC):
         return [(self.vocabulary.get(token, unknown), kind) for token, kind in tokens]
 
     def _count_words(self, texts: Iterable[str]) -> Counter[str]:
-        """Count the words of the texts to learn from, in which special tokens are text."""
+        """Count the words of the training texts, in which special tokens are ordinary text."""
         return Counter(word for text in check_texts(texts) for word in self._words(text))
 
     def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
@@ -346,5 +345,5 @@ class Tokenizer(ABC):
 
 
 def numbered(tokens: Iterable[str]) -> dict[str, int]:
-    """Return a vocabulary in which the id of each of the ``tokens`` is its place."""
+    """Return a vocabulary in which the id of each of the ``tokens`` is its index."""
     return {token: number for number, token in enumerate(tokens)}

@@ -18,33 +18,33 @@ SPECIAL_TOKENS = (PAD, END, UNKNOWN)
 
 
 class Unigram(Tokenizer):
-    """A unigram model: of all the ways to cut a word into pieces, the likeliest.
+    """A unigram model: it cuts a word into the most likely sequence of pieces.
 
-    A space is part of the word behind it, written ``▁``, so that decoding needs no rules for
-    where spaces go.
+    A space is part of the word after it, written ``▁``, so decoding needs no rules for where spaces
+    go.
 
     Parameters
     ----------
     pieces : sequence of tuple of str and float
-        Each token with the logarithm of its probability; its place is its id. Special tokens
-        have one too, usually 0.
+        Each token with the logarithm of its probability; its index is its id. Special tokens have a
+        score too, usually 0.
     special_tokens : sequence of str, optional
-        Tokens that are found in raw text as they stand.
+        Tokens that are matched verbatim in raw text.
     unknown_token : str, optional
-        The token of characters that are no pieces, several in a row together.
+        The token for characters that are not pieces; a run of them becomes one token.
     pad_token, end : str, optional
-        The padding token, and the token that :meth:`encode` puts behind a text.
+        The padding token, and the token that :meth:`encode` puts after a text.
     collapse : bool, optional
-        Whether white space of any kind and number counts as one space. If not, and if there are
-        no unknown characters, decoding gives the text back as it was, less one space in front.
+        Whether any run of white space counts as one space. If not, and if no character is unknown,
+        decoding restores the text exactly, except for one space in front.
     character_map : bytes, optional
         SentencePiece's table of characters to replace before anything else.
 
     Raises
     ------
     ValueError
-        If a piece stands twice, a score is not a finite number, a token named is not among the
-        pieces, or as in :class:`Tokenizer`.
+        If a piece is listed twice, a score is not finite, a named token is not among the pieces, or
+        as in :class:`Tokenizer`.
 
     Notes
     -----
@@ -87,14 +87,14 @@ class Unigram(Tokenizer):
         texts : iterable of str
             The training texts.
         vocab_size : int
-            Number of tokens, special ones and all characters of the texts included. It stays
-            below if the texts have fewer pieces to offer.
+            Number of tokens, including the special tokens and all characters of the texts; fewer if
+            the texts do not yield enough pieces.
         special_tokens : sequence of str, optional
             The first tokens of the vocabulary.
         max_length : int, optional
             Number of characters in the longest piece.
         **options
-            As for the class.
+            Passed to the class.
 
         Returns
         -------
@@ -106,11 +106,11 @@ class Unigram(Tokenizer):
         ValueError
             If ``vocab_size`` is too small for the characters, or the texts hold no word.
         TypeError
-            If a text is not a string, or ``texts`` is a single one.
+            If a text is not a string, or ``texts`` is a single string.
 
         Notes
         -----
-        Kudo (2018), section 3.2. The same pieces and scores as from the reference library's
+        Kudo (2018), section 3.2. Pieces and scores equal those of the reference library's
         ``UnigramTrainer``, up to the order of equal scores.
         """
         special = [(token, 0.0) for token in dict.fromkeys(special_tokens)]
@@ -135,8 +135,8 @@ class Unigram(Tokenizer):
         generator : torch.Generator, optional
             Where the random numbers come from.
         alpha : float, optional
-            As for :func:`~glassbox.tokenization.lattice.sample`; 0.1 is what the paper uses with
-            all segmentations.
+            As for :func:`~glassbox.tokenization.lattice.sample`; the paper uses 0.1 with all
+            segmentations.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Unigram(Tokenizer):
         Raises
         ------
         TypeError, ValueError
-            As :meth:`tokenize`, or if ``alpha`` is not a number from 0 on.
+            As :meth:`tokenize`, or if ``alpha`` is negative or not finite.
 
         Notes
         -----

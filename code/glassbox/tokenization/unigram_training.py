@@ -1,7 +1,6 @@
-"""Learning a unigram vocabulary: begin with far too many pieces, and drop the least missed.
+"""Learn a unigram vocabulary: start with far too many pieces, and drop the least useful.
 
-Kudo (2018), section 3.2, in the form that SentencePiece and the reference library give it.
-Chapter 2.
+Kudo (2018), section 3.2, as implemented by SentencePiece and the reference library. Chapter 2.
 """
 
 import math
@@ -12,20 +11,20 @@ import torch
 
 from glassbox.tokenization.lattice import Pieces, marginals, viterbi
 
-#: Pieces that are expected less often than this in all texts are dropped.
+#: Pieces with a lower expected count over all texts are dropped.
 RARE = 0.5
-#: Stands for all characters together that are no piece (any more).
+#: Represents all characters that are not pieces, or no longer are.
 UNKNOWN = ""
 
 
 def seed_pieces(
     words: Mapping[str, int], *, max_length: int = 16, limit: int = 1_000_000
 ) -> dict[str, float]:
-    """Return the characters, and the substrings that are worth a piece, with first scores.
+    """Return the characters, and the substrings that may be worth a piece, with initial scores.
 
-    A substring counts if it occurs in more than one place and is followed by different
-    characters: otherwise the longer one does as well. They are ranked by what they save, their
-    number times their length.
+    A substring qualifies if it occurs in more than one place and is followed by different
+    characters: otherwise a longer one serves as well. Substrings are ranked by what they save,
+    their count times their length.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ def seed_pieces(
     max_length : int, optional
         Number of characters in the longest piece.
     limit : int, optional
-        Number of pieces at most.
+        Maximum number of pieces.
 
     Returns
     -------
@@ -82,12 +81,12 @@ def expected_counts(words: Mapping[str, int], pieces: Pieces) -> dict[str, float
 def new_scores(scores: Mapping[str, float], expected: Mapping[str, float]) -> dict[str, float]:
     r"""Score pieces by their expected counts, :math:`\psi(c) - \psi(\sum c)`, and drop the rare.
 
-    The M-step. The digamma function :math:`\psi` in place of the logarithm makes rare pieces
-    rarer still: it is what a prior that favours few pieces comes to.
+    The M-step. Using the digamma function :math:`\psi` instead of the logarithm makes rare pieces
+    rarer still, as a prior that favours few pieces would.
 
     Notes
     -----
-    Liang and Klein (2007), as SentencePiece has it. Chapter 2.
+    Liang and Klein (2007), as in SentencePiece. Chapter 2.
     """
     kept = [piece for piece in scores if expected.get(piece, 0.0) >= RARE]
     counts = torch.tensor([expected[piece] for piece in kept], dtype=torch.float64)
@@ -95,11 +94,11 @@ def new_scores(scores: Mapping[str, float], expected: Mapping[str, float]) -> di
 
 
 def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
-    r"""Keep the pieces without which the texts would lose most likelihood.
+    r"""Keep the pieces whose loss would cost the texts the most likelihood.
 
-    Without a piece, the words that use it would take its second best segmentation instead. With
-    :math:`c(x)` for how often a piece is used, and :math:`C` and :math:`C'` for the sums of all
-    counts before and after, a piece :math:`x` with the parts :math:`y` is worth
+    Without a piece, the words that use it would use its second-best segmentation instead. If
+    :math:`c(x)` is how often a piece is used, and :math:`C` and :math:`C'` are the sums of all
+    counts before and after, then a piece :math:`x` with the parts :math:`y` is worth
 
     .. math:: c(x) \left(\log \frac{c(x)}{C} - \sum_y \log \frac{c(y) + c(x)}{C'}\right)
 
@@ -108,14 +107,14 @@ def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> d
     words : mapping of str to int
         How often each word occurs.
     scores : mapping of str to float
-        The pieces.
+        The score of each piece.
     size : int
-        How many to keep. Those that cannot be cut further stay in any case.
+        Number of pieces to keep. Those that cannot be cut further always stay.
 
     Returns
     -------
     dict of str to float
-        The pieces that cannot be cut, then the others, the most missed first.
+        The pieces that cannot be cut, then the others, the most valuable first.
 
     Notes
     -----
@@ -135,8 +134,8 @@ def prune(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> d
         elif (count := used[piece]) and viterbi(piece, pieces) == [piece]:
             parts = viterbi(piece, pieces, whole=False)
             instead = [part if part in scores else UNKNOWN for part in parts]
-            # The total grows by len(instead) - 1 for each use. SentencePiece, with which published
-            # vocabularies were learned, takes the size of the vocabulary for it; so does this.
+            # The total grows by len(instead) - 1 for each use. SentencePiece, which learned the
+            # published vocabularies, uses the vocabulary's size instead; so does this.
             total = math.log(all_used + count * len(scores))
             without = sum(math.log(used[part] + count) - total for part in instead)
             losses[piece] = count / all_words * (math.log(count) - math.log(all_used) - without)
@@ -162,18 +161,18 @@ def learn_pieces(
     vocab_size : int
         Number of tokens, the special ones included.
     n_special : int, optional
-        Number of special tokens, the unknown one included, for which room is left.
+        Number of special tokens, the unknown one included, to leave room for.
     max_length : int, optional
         Number of characters in the longest piece.
     shrink : float, optional
-        Share of the pieces that a pruning keeps.
+        Share of the pieces that each pruning keeps.
     rounds : int, optional
         Rounds of expectation maximisation between prunings.
 
     Returns
     -------
     list of tuple of str and float
-        Pieces and scores, the likeliest first; all characters of the words are among them.
+        Pieces and scores, the most likely first; all characters of the words are among them.
 
     Notes
     -----
@@ -189,7 +188,7 @@ def learn_pieces(
             break
         scores = prune(words, scores, max(enough, int((len(scores) + 1) * shrink) - 1))
 
-    # Characters that longer pieces made superfluous come back, as the rarest of all.
+    # Restore characters that longer pieces made superfluous, as the rarest of all.
     characters = sorted({character for word in words for character in word})
     lost = [character for character in characters if character not in scores]
     rarest = min(scores.values())

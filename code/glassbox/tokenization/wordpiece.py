@@ -12,16 +12,16 @@ from glassbox.tokenization.tokenizer import Tokenizer, numbered
 PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK)
 PREFIX = "##"
-#: Longer words are unknown as they are.
+#: Longer words become the unknown token.
 MAX_WORD_LENGTH = 100
-#: Tokens that :meth:`WordPiece.decode` attaches to the word in front of them.
+#: Tokens that :meth:`WordPiece.decode` attaches to the word before them.
 _ATTACHED = (".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re")
 
 
 def longest_match_first(
     word: str, vocabulary: Container[str], *, prefix: str = PREFIX
 ) -> list[str] | None:
-    """Split a word: the longest token that it begins with, then the longest that goes on, ….
+    """Split a word from left to right, taking the longest token that fits each time.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def longest_match_first(
     Returns
     -------
     list of str, or None
-        The tokens; ``None`` if at some place no token fits, even if a shorter choice before would
+        The tokens; ``None`` if no token fits at some point, even if a shorter earlier choice would
         have left one that does.
 
     Notes
@@ -64,8 +64,8 @@ def longest_match_first(
 class WordPiece(Tokenizer):
     """WordPiece: words are split into the longest pieces that the vocabulary knows.
 
-    Text is cleaned, lower-cased and cut at white space and punctuation before, so that decoding
-    gives readable text, but not the one that went in.
+    Text is first cleaned, lower-cased and cut at white space and punctuation, so decoding returns
+    readable text but not the original.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class WordPiece(Tokenizer):
     lowercase : bool, optional
         ``False`` for the models called *cased*.
     strip_accents : bool, optional
-        Whether ``é`` is read as ``e``; if left out, whenever ``lowercase`` is on.
+        Whether ``é`` is read as ``e``; defaults to ``lowercase``.
     special_tokens : sequence of str, optional
-        Tokens that are found in raw text as they stand. ``[PAD]``, ``[UNK]``, ``[CLS]`` and
-        ``[SEP]`` have their roles by name.
+        Tokens that are matched verbatim in raw text. ``[PAD]``, ``[UNK]``, ``[CLS]`` and ``[SEP]``
+        have their roles by name.
 
     Raises
     ------
@@ -119,13 +119,13 @@ class WordPiece(Tokenizer):
         texts : iterable of str
             The training texts.
         vocab_size : int
-            Number of tokens. It stays below if the texts have no more pairs to merge.
+            Number of tokens; fewer if the texts run out of pairs to merge.
         special_tokens : sequence of str, optional
             The first tokens of the vocabulary.
         min_frequency : int, optional
-            Pairs that are rarer are not merged.
+            Pairs that occur less often are not merged.
         **options
-            As for the class.
+            Passed to the class.
 
         Returns
         -------
@@ -137,15 +137,15 @@ class WordPiece(Tokenizer):
         ValueError
             If ``vocab_size`` is too small for the characters, or the texts hold no word.
         TypeError
-            If a text is not a string, or ``texts`` is a single one.
+            If a text is not a string, or ``texts`` is a single string.
 
         Notes
         -----
         Schuster and Nakajima (2012) merge the pair that raises the likelihood most; their program
         was never published. The reference library merges the most frequent pair, as byte-pair
-        encoding does, and so does this. Equally frequent pairs go by their ids; since the reference
-        numbers the continuing characters in no fixed order, it learns another vocabulary in each
-        run, of which this is one.
+        encoding does, and so does this. Equally frequent pairs go by their ids; because the
+        reference numbers the continuing characters in no fixed order, each of its runs learns a
+        different vocabulary, of which this is one.
         """
         untrained = cls(
             numbered(dict.fromkeys(special_tokens)), special_tokens=special_tokens, **options

@@ -1,12 +1,11 @@
-"""Training: forward, loss, backward, update, and surviving whatever happens (chapter 9).
+"""Training: forward, loss, backward, update, and recovery from interruptions (chapter 9).
 
 The files in the order in which they build on one another: ``loss`` and ``schedule`` are pure
-functions; ``batches`` says which examples a step learns from, ``distributed`` how several
-processes share it. ``state`` is a training under way, and ``loop`` takes its steps, for any
-``task``. Callbacks attach to the loop: ``resuming`` keeps each ``checkpoint`` to go on from and
-makes one model of the last ones by ``averaging``, ``metrics`` writes down how it goes, ``stopping``
-ends it early. ``tasks`` has the tasks of this book, and ``runs`` reads from a file
-which one is trained, and how.
+functions; ``batches`` selects the examples of each step, and ``distributed`` divides them among
+processes. ``state`` is a training in progress, and ``loop`` takes its steps, for any ``task``.
+Callbacks attach to the loop: ``resuming`` keeps each ``checkpoint`` and makes one model of the last
+ones by ``averaging``, ``metrics`` logs progress, ``stopping`` ends training early. ``tasks`` has
+the tasks of this book, and ``runs`` reads from a file which task to train, and how.
 """
 
 from glassbox.training.averaging import average

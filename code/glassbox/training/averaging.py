@@ -20,7 +20,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     .. math::
         \bar{\theta} = \frac{1}{n} \sum_{i=1}^n \theta_i
 
-    Files are read one tensor at a time, so memory holds a single sum however many there are. The
+    Files are read one tensor at a time, so memory holds a single sum, however many there are. The
     sum is in float64 and rounded once: tied weights have equal means, and a weight that is the same
     in all checkpoints keeps every bit.
 
@@ -33,14 +33,14 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     Returns
     -------
     dict of Tensor
-        New tensors by name, of their former types. A tensor that is not floating-point, such as a
-        counter, is the last checkpoint's.
+        New tensors by name, with their original types. A tensor that is not floating-point, such as
+        a counter, is the last checkpoint's.
 
     Raises
     ------
     ValueError
-        If there is no checkpoint, a file is no safetensors, or two differ in the names, shapes or
-        types of their tensors, naming both.
+        If there is no checkpoint, a file is not a safetensors file, or two differ in the names,
+        shapes or types of their tensors, naming both.
     FileNotFoundError
         If a file is missing.
     TypeError
@@ -90,7 +90,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
 @contextmanager
 def _opened(checkpoint: Weights) -> Iterator[tuple[list[str], Callable[[str], Tensor]]]:
-    """Give the names of a checkpoint's tensors, and a function that reads one of them."""
+    """Yield the names of a checkpoint's tensors, and a function that reads one of them."""
     if isinstance(checkpoint, Mapping):
         yield list(checkpoint), checkpoint.__getitem__
         return

@@ -1,4 +1,4 @@
-"""Which examples a step learns from: batches of similar lengths, drawn anew in every epoch."""
+"""The examples of each step: batches of similar lengths, drawn anew in every epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ Step = list[list[int]]
 
 @dataclass(frozen=True)
 class LengthBatches:
-    """Batches by tokens, of texts of similar lengths so that there is little padding.
+    """Batches of a limited number of tokens, of texts of similar lengths to reduce padding.
 
-    The batches and their order are a function of the seed and the epoch alone. So training goes on
-    after a stop where it was, and the order is the same however many processes share the work.
+    The batches and their order depend only on the seed and the epoch. Training therefore resumes
+    exactly where it stopped, and the order is the same for any number of processes.
 
     Parameters
     ----------
     lengths : sequence of int
         The length of each example in tokens; of its longer side if it has two.
     tokens : int
-        The most tokens in a batch on either side, including padding.
+        Maximum number of tokens in a batch on either side, including padding.
     accumulate : int, optional
-        Batches in a step, whose gradients are added up.
+        Batches in a step, whose gradients are summed.
     seed : int, optional
         Determines the order.
 
@@ -64,7 +64,7 @@ class LengthBatches:
         Parameters
         ----------
         number : int
-            Which epoch, from 0.
+            Index of the epoch, from 0.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class RandomBlocks:
     steps : int
         Steps in an epoch.
     accumulate : int, optional
-        Batches in a step, whose gradients are added up.
+        Batches in a step, whose gradients are summed.
     seed : int, optional
         Determines what is drawn.
 
@@ -110,7 +110,7 @@ class RandomBlocks:
 
     Notes
     -----
-    As Karpathy's nanoGPT does. Chapter 9.
+    As in Karpathy's nanoGPT. Chapter 9.
     """
 
     text_len: int
@@ -136,7 +136,7 @@ class RandomBlocks:
         Parameters
         ----------
         number : int
-            Which epoch, from 0.
+            Index of the epoch, from 0.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class RandomBlocks:
 
 
 def stream(*numbers: int) -> int:
-    """Hash numbers, such as a seed and a step, into the seed of a random stream of their own.
+    """Hash numbers, such as a seed and a step, into the seed of an independent random stream.
 
     Streams of neighbouring seeds and steps are unrelated. With ``seed + step``, step 1 of seed 1
     would be step 0 of seed 2.

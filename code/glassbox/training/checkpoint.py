@@ -1,4 +1,4 @@
-"""Checkpoints: all that a training needs to go on, in a folder that is complete or not there."""
+"""Checkpoints: all that is needed to resume training, in a folder that is complete or absent."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ class Checkpoint:
     Parameters
     ----------
     progress : Progress
-        How far training was.
+        The progress of training.
     config : mapping
         The entries that define the run.
     tensors : mapping
@@ -67,20 +67,20 @@ def save_checkpoint(
 ) -> Path:
     """Write a checkpoint, completely or not at all.
 
-    A collective: every process must call it, since each may hold a shard of the tensors. The first
-    writes, and the files do not show how many there were.
+    A collective: every process must call it, because each may hold a shard of the tensors. The
+    first writes, and the files do not depend on the number of processes.
 
     Parameters
     ----------
     folder : Path
         The folder of the checkpoints of this run.
     model, optimizer : nn.Module, Optimizer
-        Parameters and buffers of the one and moments of the other are kept by name.
+        The model's parameters and buffers and the optimiser's moments are stored by name.
     progress : Progress
-        How far training is.
+        The progress of training.
     config : mapping
-        The entries that define the run, as in JSON; :func:`load_checkpoint` refuses others. A data
-        file is a mapping of its ``path`` and its ``sha256``, of which only the second is compared.
+        The entries that define the run, as in JSON; :func:`load_checkpoint` rejects others. A data
+        file is a mapping of its ``path`` and its ``sha256``, of which only the latter is compared.
     group : Processes
         The processes that train.
 
@@ -94,7 +94,7 @@ def save_checkpoint(
     CheckpointError
         If it cannot be written, as on a full disk. Earlier checkpoints stay as they were.
     FloatingPointError
-        If a tensor is no longer finite, so that training could not go on from there.
+        If a tensor is no longer finite, so that training could not resume from it.
     OtherProcessError
         In the other processes, if the first cannot write.
     """
@@ -148,7 +148,7 @@ def load_checkpoint(
     Returns
     -------
     Progress
-        How far training was.
+        The progress of training.
 
     Raises
     ------
@@ -169,17 +169,17 @@ def load_checkpoint(
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
     for name, parameter in model.named_parameters():
-        if f"step/{name}" in moments:  # not if the parameter never had a gradient
+        if f"step/{name}" in moments:  # absent if the parameter never had a gradient
             state = {kind: parameter.detach().clone() for kind in ("exp_avg", "exp_avg_sq")}
             for kind, tensor in state.items():
                 copy_full_tensor(tensor, moments[f"{kind}/{name}"])
-            state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` has it
+            state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` needs
             optimizer.state[parameter] = state
     return checkpoint.progress
 
 
 def _difference(name: str, kept: Any, given: Any) -> str:
-    """Say how an entry of a configuration differs; of a file only the contents count."""
+    """Describe how an entry of a configuration differs; of a file, only the contents count."""
     both = (kept, given)
     if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
         if kept["sha256"] == given["sha256"]:
@@ -197,7 +197,7 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
     Raises
     ------
     ValueError
-        If those at ``path`` are not this model's, naming one that differs.
+        If the weights at ``path`` are not this model's, naming one that differs.
     """
     tensors = _tensors(model)
     for name in sorted({*tensors, *weights}):
@@ -213,7 +213,7 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
 
 
 def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:
-    """Read a checkpoint, and check that each file is as it was written.
+    """Read a checkpoint, and verify that each file is unchanged.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> 
 
 
 def last_good(folder: Path, before: Path | None = None) -> str:
-    """Say which checkpoint in a folder is the last that can be read, or the last before one."""
+    """Name the last checkpoint in a folder that can be read, or the last ``before`` one."""
     for path in reversed(checkpoints(folder)):
         if before is None or step_of(path) < step_of(before):
             try:
@@ -262,7 +262,7 @@ def _read(path: Path, files: Collection[str]) -> Checkpoint:
         progress, config = Progress(**state["progress"]), dict(state["config"])
         digests = {name: str(state["sha256"][name]) for name in files}
     except (ValueError, TypeError, KeyError) as error:
-        reason = f"{type(error).__name__}: {error}"  # its repr would have the whole file in it
+        reason = f"{type(error).__name__}: {error}"  # its repr would contain the whole file
         raise ValueError(f"{STATE} is not as it was written ({reason})") from error
     if progress.step != step_of(path):
         raise ValueError(f"{STATE} is of step {progress.step}")

@@ -21,30 +21,30 @@ class TrainingConfig:
     steps : int
         Steps of the optimiser.
     betas, eps, weight_decay : tuple of float, float, float
-        Of AdamW. Matrices decay; biases, gains of norms and other vectors do not.
+        Settings of AdamW. Matrices decay; biases, gains of norms and other vectors do not.
     clip : float or None
-        The largest norm of all gradients together.
+        The maximum norm of all gradients together.
     precision : {"float32", "bfloat16"}
         The precision of matrix products; parameters and sums stay in float32.
     compile : bool
-        Whether PyTorch compiles the model first, which pays where steps are many and shapes few.
+        Whether PyTorch compiles the model first, which pays off with many steps and few shapes.
     sharding : {"none", "full"}
         What several processes divide: see :func:`~glassbox.training.distributed.distribute`.
     seed : int
-        Determines the first weights, the order of the examples and dropout.
+        Determines the initial weights, the order of the examples and dropout.
     validate_every, checkpoint_every : int
         Steps between measurements on held-out data, and between checkpoints.
     average : int
-        How many of the last checkpoints are averaged into the final weights. One more is kept,
-        since one may be damaged.
+        Number of last checkpoints to average into the final weights. One more is kept, because one
+        may be damaged.
     snapshots : tuple of int
-        Steps after which a checkpoint is written and never deleted, to see how the model
-        developed. It counts for the mean only if a checkpoint was due at that step anyway.
+        Steps after which a checkpoint is written and never deleted, to see how the model developed.
+        It enters the mean only if a checkpoint was due at that step anyway.
 
     Raises
     ------
     ValueError
-        If a number is out of its range or a kind is not known.
+        If a number is out of its range or a kind is unknown.
 
     Notes
     -----
@@ -91,8 +91,8 @@ class TrainingConfig:
 
 #: Entries that may differ when a run is resumed: they change the weights by rounding at most.
 FREE = frozenset({"compile", "sharding", "validate_every", "snapshots"})
-#: Entries that define a run and may be changed all the same. No step depends on how many follow it,
-#: so the result is that of a run planned with the new number; the schedule has an end of its own.
+#: Entries that define a run but may still be changed. No step depends on how many follow it, so the
+#: result is that of a run planned with the new number; the schedule has its own end.
 GROWS = frozenset({"steps"})
 
 

@@ -21,7 +21,7 @@ Sharding = Literal["none", "full"]
 
 
 class OtherProcessError(RuntimeError):
-    """Another process has failed and says why; so this one, which has not, ends as well."""
+    """Another process has failed and reports why, so this one ends too."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Processes:
     Parameters
     ----------
     rank : int
-        Which one this is, from 0.
+        Index of this process, from 0.
     count : int
-        How many there are.
+        Number of processes.
     device : torch.device
-        Where this one computes.
+        The device of this process.
     """
 
     rank: int
@@ -44,7 +44,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that writes files and shows progress."""
+        """Whether this process writes files and shows progress."""
         return self.rank == 0
 
     def all_reduce(self, numbers: Tensor) -> Tensor:
@@ -53,12 +53,12 @@ class Processes:
         Parameters
         ----------
         numbers : Tensor
-            This process's part, of the same shape everywhere.
+            This process's part, of the same shape in every process.
 
         Returns
         -------
         Tensor
-            The same everywhere.
+            The sum, the same in every process.
         """
         if self.count > 1:
             numbers = numbers.clone()
@@ -84,13 +84,13 @@ class Processes:
     def barrier(self) -> Iterator[None]:
         """Run the block in every process and wait for all; if one fails, raise in all.
 
-        For what one process does for the others, such as writing. A collective: every process
+        For work that one process does for the others, such as writing. A collective: every process
         must call it.
 
         Raises
         ------
         OtherProcessError
-            If another process has failed. That one raises its own error.
+            If another process has failed, which raises its own error.
         """
         failure: Exception | None = None
         try:
@@ -111,9 +111,9 @@ class Processes:
         Parameters
         ----------
         what : str
-            What the number is.
+            What the number means.
         number : int
-            That of this process.
+            This process's number.
 
         Raises
         ------
@@ -129,12 +129,12 @@ class Processes:
 
 @contextmanager
 def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
-    """Join the processes that PyTorch's launcher has started, or be the only one.
+    """Join the processes started by PyTorch's launcher, or be the only one.
 
     Parameters
     ----------
     device : str or torch.device, optional
-        Where to compute; a GPU of its own for each process if there are any, else the CPU.
+        Where to compute; by default, one GPU per process if there are any, else the CPU.
 
     Yields
     ------
@@ -144,14 +144,14 @@ def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
     Raises
     ------
     ValueError
-        If a GPU is asked for that is not there, or one GPU for several processes.
+        If the requested GPU does not exist, or is requested for several processes.
 
     Notes
     -----
-    ``torchrun`` says how many there are in the variables ``RANK``, ``LOCAL_RANK`` and
-    ``WORLD_SIZE``. They exchange tensors by NCCL on GPUs, by Gloo on CPUs. Where one ends with an
-    error, its connections close, and the others end with an error too; those that wait for it on
-    a GPU do not notice, and are ended by ``torchrun``, after 30 seconds.
+    ``torchrun`` sets the variables ``RANK``, ``LOCAL_RANK`` and ``WORLD_SIZE``. The processes
+    exchange tensors by NCCL on GPUs, by Gloo on CPUs. If one ends with an error, its connections
+    close, and the others end with an error too; those that wait for it on a GPU do not notice, and
+    ``torchrun`` ends them after 30 seconds.
     """
     rank, count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -166,7 +166,7 @@ def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
     try:
         yield Processes(rank, count, place)
     except BaseException:
-        # Leaving NCCL in good order takes all, and the others may be waiting for this one.
+        # A clean exit from NCCL needs every process, and the others may be waiting for this one.
         if backend == "gloo":
             dist.destroy_process_group()
         raise
@@ -174,7 +174,7 @@ def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
 
 
 def _gpu(asked: torch.device, rank: int, count: int) -> torch.device:
-    """Return the GPU of this process: the one that is asked for, or one of its own."""
+    """Return the GPU of this process: the requested one, or one of its own."""
     if count > 1 and asked.index is not None:
         raise ValueError(
             f"{count} processes cannot share '{asked}': ask for 'cuda', and each takes its own"
@@ -189,7 +189,7 @@ def _gpu(asked: torch.device, rank: int, count: int) -> torch.device:
 
 
 def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Module:
-    """Prepare a model, which every process has built alike, for being trained by all of them.
+    """Prepare a model, built identically in every process, for training by all of them.
 
     Parameters
     ----------
@@ -198,14 +198,14 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
     group : Processes
         The processes that train it.
     sharding : {"none", "full"}
-        Whether every process keeps the whole model and all exchange gradients, or each keeps its
-        shard of parameters, gradients and optimiser states and all exchange parameters, layer by
-        layer, when they need them. A single process has the whole model in either case.
+        With "none", every process keeps the whole model, and they exchange gradients; with "full",
+        each keeps its shard of parameters, gradients and optimiser states, and they exchange
+        parameters, layer by layer, as needed. A single process always has the whole model.
 
     Returns
     -------
     nn.Module
-        What to call instead of ``model``, whose gradients are averaged over the processes.
+        The module to call instead of ``model``; gradients are averaged over the processes.
 
     Raises
     ------
@@ -226,16 +226,16 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
         if isinstance(module, Layer):
             fully_shard(module, mesh=mesh)
     # By default the embeddings, which are outside the layers, would stay gathered after a forward
-    # pass without a backward pass, and checkpoints would not find the optimiser's state of them.
+    # pass without a backward pass, and checkpoints would not find their optimiser states.
     fully_shard(model, mesh=mesh, reshard_after_forward=True)
     return model
 
 
 def no_sync(model: nn.Module, wait: bool) -> AbstractContextManager[None]:
-    """Return a context in which gradients are added up without being exchanged, if they ``wait``.
+    """Return a context in which gradients, if they ``wait``, are summed without being exchanged.
 
-    Those of a sharded model are exchanged all the same: until then each process holds all of them,
-    which is what sharding avoids.
+    A sharded model's gradients are exchanged anyway: otherwise each process would hold all of them,
+    which sharding is meant to avoid.
     """
     if wait and isinstance(model, DistributedDataParallel):
         return model.no_sync()

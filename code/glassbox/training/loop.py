@@ -1,4 +1,4 @@
-"""The training loop, and ``train``, which attaches to it what a long run needs (chapter 9)."""
+"""The training loop, and ``train``, which adds what a long run needs (chapter 9)."""
 
 import json
 import math
@@ -31,9 +31,9 @@ def training_loop(
     Parameters
     ----------
     training : TrainingState
-        The model, its optimiser and how far they are; changed in place.
+        The model, its optimiser and their progress; changed in place.
     after_step : sequence of callable, optional
-        Callbacks, called in their order after each step. One that sets ``training.stopping`` ends
+        Callbacks, called in this order after each step. One that sets ``training.stopping`` ends
         the loop.
 
     Notes
@@ -74,51 +74,51 @@ def train(
     described: Mapping[str, object] | None = None,
     tensorboard: bool = False,
 ) -> bool:
-    """Train a model, or go on where it stopped; the weights are the same as without a stop.
+    """Train a model, or resume training; the weights are the same as without a stop.
 
-    ``folder`` receives ``metrics.jsonl``, ``checkpoints/``, and in the end ``model/``. A signal
-    to stop (Ctrl-C, or a machine that shuts down) is answered with a checkpoint after the current
-    step; a second one of the same kind ends the process at once.
+    ``folder`` receives ``metrics.jsonl``, ``checkpoints/``, and finally ``model/``. A signal to
+    stop (Ctrl-C, or a machine that shuts down) causes a checkpoint after the current step; a second
+    one of the same kind ends the process at once.
 
     Parameters
     ----------
     task : Task
-        What is trained.
+        The task to train.
     config : TrainingConfig
-        How. A run that is done goes on if there are to be more steps.
+        How to train. A finished run continues if ``config`` has more steps.
     folder : Path
-        Where everything is written; where there are checkpoints, training goes on from the last.
+        Where everything is written; if it has checkpoints, training resumes from the last.
     group : Processes, optional
         The processes that train; this one alone, on the CPU, if left out.
     described : mapping, optional
-        What else the weights follow from, such as the sizes of the model: a checkpoint remembers
-        it, and is refused where it differs.
+        What else determines the weights, such as the sizes of the model: a checkpoint stores it,
+        and is rejected if it differs.
     tensorboard : bool, optional
-        Whether the metrics are written for TensorBoard as well.
+        Whether to write the metrics for TensorBoard as well.
 
     Returns
     -------
     bool
-        Whether all steps are done, and ``model/`` is there.
+        Whether all steps are done, and ``model/`` exists.
 
     Raises
     ------
     FloatingPointError
         If loss, gradients or weights are no longer finite. The last checkpoint is from before.
     CheckpointError
-        If a checkpoint or the model cannot be written, or a checkpoint not be read.
+        If a checkpoint or the model cannot be written, or a checkpoint cannot be read.
     OSError
         If the log cannot be written.
     ValueError
         If the checkpoints in ``folder`` belong to another configuration or are of later steps, or
-        another process trains into it.
+        another process is training into it.
 
     Notes
     -----
     Chapter 9.
     """
     group = group or Processes(0, 1, torch.device("cpu"))
-    # As JSON has it: tuples are lists, and what it does not know is refused before the first step.
+    # As in JSON: tuples become lists, and unsupported types fail before the first step.
     definition = json.loads(json.dumps({**(described or {}), **defining(config)}))
     torch.manual_seed(stream(config.seed, 0))
     model = task.build().to(group.device)
@@ -150,7 +150,7 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> Optimizer:
     model : nn.Module
         Its parameters are found by name.
     config : TrainingConfig
-        The optimiser's numbers. The learning rate is set before each step.
+        The optimiser's settings. The learning rate is set before each step.
 
     Returns
     -------

@@ -15,7 +15,7 @@ Smoothed = Literal["vocabulary", "others", "others_but_padding"]
 
 @dataclass(frozen=True)
 class Loss:
-    r"""The loss of a batch, summed over positions, and how many positions there are.
+    r"""The loss of a batch, summed over positions, and the number of positions.
 
     Sums of batches, accumulated gradients and several processes add up exactly. For a mean, divide
     once, after the last addition.
@@ -79,14 +79,14 @@ def cross_entropy(
     ------
     ValueError
         If shapes or devices do not fit, a label is not in the vocabulary, ``smoothing`` is out of
-        range, ``over`` is not known, or no token is left to share in it.
+        range, ``over`` is unknown, or no token is left to share in it.
     TypeError
         If ``logits`` are not floating-point numbers or ``labels`` not integers.
 
     Notes
     -----
     Szegedy et al. (2016), section 7, with "vocabulary", as in PyTorch; Vaswani et al. (2017),
-    section 5.4; Rush (2018) has "others_but_padding", less the entropy of :math:`q`, which has no
+    section 5.4; Rush (2018) uses "others_but_padding", less the entropy of :math:`q`, which has no
     gradient. Chapter 9, equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and
     ``eq-label-smoothing``.
     """
@@ -114,7 +114,7 @@ def smoothed_sums(
     share: float,
     spared: int | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    r"""Sum the cross-entropies against a target of ``share`` for all and ``peak`` more at labels.
+    r"""Sum the cross-entropies with targets of ``share`` everywhere plus ``peak`` at the labels.
 
     .. math:: \sum_t H(q_t, p_t) = -\sum_t \sum_k q_{tk} \log p_{tk}
 
@@ -134,7 +134,7 @@ def smoothed_sums(
     Returns
     -------
     total, nll : Tensor
-        The sum, and without a gradient the sum for a target that is all at the labels.
+        The sum, and, without a gradient, the sum for a target that is all at the labels.
 
     Notes
     -----
@@ -155,7 +155,7 @@ def smoothed_sums(
 def _check(
     logits: Tensor, labels: Tensor, smoothing: float, over: Smoothed, ignore_id: int | None
 ) -> int:
-    """Refuse inputs that do not belong together; return the size of the vocabulary."""
+    """Reject inputs that do not fit together; return the size of the vocabulary."""
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         given = logits.dtype if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits are {given}; expected floating-point numbers, torch.float32")
@@ -190,9 +190,9 @@ def _check(
 
 
 def _check_range(labels: Tensor, vocab_size: int) -> None:
-    """Refuse labels outside the vocabulary; ignored ones are 0 here."""
+    """Reject labels outside the vocabulary; ignored ones are 0 here."""
     if torch.compiler.is_compiling() or labels.is_meta or not labels.numel():
-        return  # no values to look at, only shapes
+        return  # there are no values to check, only shapes
     low, high = (int(end) for end in labels.aminmax())
     if low < 0 or high >= vocab_size:
         raise ValueError(

@@ -25,21 +25,21 @@ _LOGGER = logging.getLogger("glassbox.training")
 
 
 class Metrics(AbstractContextManager["Metrics"]):
-    """Writes measurements into ``metrics.jsonl``: an object a line, each at once.
+    """Writes measurements to ``metrics.jsonl`` at once, one object per line.
 
     A line has ``step``, ``split`` and numbers by name. Floating-point numbers have 9 digits, which
-    distinguish any two numbers in float32. JSON has no numbers that are not finite: they are the
+    distinguish any two numbers in float32. JSON has no non-finite numbers: they are written as the
     strings "nan", "inf" and "-inf".
 
-    A run that goes on from a checkpoint repeats the steps after it. Their lines are removed when
-    the log is opened, so that it has each step once.
+    A run that resumes from a checkpoint repeats the steps after it. Their lines are removed when
+    the log is opened, so each step appears only once.
 
     Parameters
     ----------
     folder : Path
-        Where the log is; made if it is missing.
+        The folder of the log; created if it is missing.
     resume_at : int, optional
-        The last step that is done, up to which lines are kept. 0 begins a new log.
+        The last completed step, up to which lines are kept. 0 starts a new log.
     tensorboard : bool, optional
         Whether to write for TensorBoard as well, into ``tensorboard/``.
     write : bool, optional
@@ -48,9 +48,9 @@ class Metrics(AbstractContextManager["Metrics"]):
     Raises
     ------
     ValueError
-        If the log that is there has a damaged line.
+        If the existing log has a damaged line.
     ImportError
-        If TensorBoard is asked for and not installed.
+        If TensorBoard is requested but not installed.
     """
 
     def __init__(
@@ -73,25 +73,25 @@ class Metrics(AbstractContextManager["Metrics"]):
             self._board = make_board(folder / BOARD, purge_step=resume_at + 1 if resume_at else 0)
 
     def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
-        """Add a line; other programs see it as soon as this returns.
+        """Append a line; other programs see it as soon as this returns.
 
         Parameters
         ----------
         step : int
-            Of the optimiser.
+            The optimiser's step.
         split : str
-            The data that were measured on, such as "train" or "valid".
+            The data that was measured, such as "train" or "valid".
         numbers : mapping of str to float
-            What was measured.
+            The measurements.
 
         Raises
         ------
         ValueError
             If a number is called "step" or "split".
         TypeError
-            If something is not a number.
+            If a value is not a number.
         OSError
-            If the line cannot be written, as on a full disk. The log is as it was before.
+            If the line cannot be written, as on a full disk. The log is left unchanged.
         """
         if reserved := {"step", "split"} & numbers.keys():
             raise ValueError(f"{sorted(reserved)} among the numbers: call them something else")
@@ -103,10 +103,10 @@ class Metrics(AbstractContextManager["Metrics"]):
         if self._board is not None:
             for name, number in numbers.items():
                 self._board.add_scalar(f"{name}/{split}", number, step)
-            self._board.flush()  # a run that is killed goes on after its last checkpoint, not line
+            self._board.flush()  # a killed run resumes after its last checkpoint, not line
 
     def after_step(self, training: TrainingState) -> None:
-        """Write the figures of the last step of a ``training``, and validate if it is time."""
+        """Write the figures of the last step of a ``training``, and validate if it is due."""
         step, config = training.progress.step, training.config
         self.write(step, "train", {**training.figures, "tokens": training.progress.tokens})
         if training.done or step % config.validate_every == 0:
@@ -119,7 +119,7 @@ class Metrics(AbstractContextManager["Metrics"]):
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Read a log that :class:`Metrics` wrote, even while it is written.
+    """Read a log written by :class:`Metrics`, even while it is being written.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Its lines: ``step``, ``split``, and numbers by name. A last line that was cut off, as when
-        a machine stops, is left out.
+        Its lines: ``step``, ``split``, and numbers by name. A truncated last line, as after a
+        crash, is left out.
 
     Raises
     ------
@@ -143,17 +143,17 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 class ProgressBar(AbstractContextManager["ProgressBar"]):
-    """Shows what is done, tokens per second, the loss, and the time left.
+    """Shows steps done, tokens per second, the loss, and the time left.
 
-    The bar appears in a terminal only. Elsewhere Python's logger ``glassbox.training`` gets the
-    same every ten seconds; ``glassbox train`` prints it and a notebook does not.
+    The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets the
+    same figures every ten seconds; ``glassbox train`` prints it and a notebook does not.
 
     Parameters
     ----------
     steps : int
-        How many there are.
+        Number of steps.
     done : int, optional
-        How many are done before it begins.
+        Number of steps already done.
     show : bool, optional
         Whether to show it at all: only one of several processes does.
     """
@@ -167,7 +167,7 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
             initial=done,
             unit="step",
             dynamic_ncols=True,
-            disable=None if show else True,  # None: only where a terminal shows it
+            disable=None if show else True,  # None: only in a terminal
             bar_format="{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, "
             "{remaining} left",
         )
@@ -233,7 +233,7 @@ def _entries(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
             entries.append((line, _entry(line)))
         except ValueError as error:
             if number == len(lines):
-                break  # cut off, or nothing: a whole line ends in a newline
+                break  # truncated or empty: a whole line ends in a newline
             raise ValueError(
                 f"{path}, line {number}: {line[:80]!r} is no measurement ({error}): delete the line"
             ) from error

@@ -1,4 +1,4 @@
-"""What makes a training survive: checkpoints to go on from, and of the last ones the model."""
+"""Checkpoints to resume from, and the final model, which is the mean of the last ones."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,7 +23,7 @@ from glassbox.training.state import TrainingState
 
 
 def resume(training: TrainingState) -> None:
-    """Go on from the newest checkpoint of a training, if there is one.
+    """Resume from the newest checkpoint of a training, if there is one.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def resume(training: TrainingState) -> None:
     CheckpointError
         If it cannot be read.
     ValueError
-        If it is of another run or a later step, or the processes see different ones.
+        If it belongs to another run or a later step, or the processes see different ones.
     """
     kept, config = training.checkpoints, training.config
     if found := checkpoints(kept):
@@ -55,14 +55,14 @@ def resume(training: TrainingState) -> None:
 
 @contextmanager
 def locked_folder(training: TrainingState) -> Iterator[None]:
-    """Make the folder of a training, keep other processes out of it, and tidy it up.
+    """Create the folder of a training, lock other processes out of it, and tidy it up.
 
     Raises
     ------
     ValueError
-        If another process trains into it.
+        If another process is training into it.
     OSError
-        If it cannot be made.
+        If it cannot be created.
     """
     with ExitStack() as stack:
         with training.group.barrier():
@@ -80,7 +80,7 @@ def save_if_due(training: TrainingState) -> None:
     Parameters
     ----------
     training : TrainingState
-        After a step: this is a callback of the loop.
+        The training after a step: this is a callback of the loop.
 
     Raises
     ------
@@ -106,18 +106,18 @@ def write_model(training: TrainingState) -> None:
     Parameters
     ----------
     training : TrainingState
-        All steps of which are done.
+        A training whose steps are all done.
 
     Raises
     ------
     CheckpointError
-        If the model cannot be written, or a checkpoint not be read.
+        If the model cannot be written, or a checkpoint cannot be read.
     """
     task, config, place = training.task, training.config, training.folder / "model"
     with training.group.barrier():
         if not training.group.first:
             return
-        _tidy(training.checkpoints, config)  # a kill may have come between a checkpoint and this
+        _tidy(training.checkpoints, config)  # a run may be killed between a checkpoint and this
         paths = _last_due(training.checkpoints, config, config.average)
         model = task.build()
         weights = average(read_checkpoint(path, [MODEL]).tensors[MODEL] for path in paths)
@@ -134,20 +134,20 @@ def write_model(training: TrainingState) -> None:
 
 
 def _is_due(step: int, config: TrainingConfig) -> bool:
-    """Whether there is a checkpoint after a step, stopped or not."""
+    """Return whether a checkpoint is due after a step, even without a stop."""
     return step % config.checkpoint_every == 0 or step == config.steps
 
 
 def _last_due(kept: Path, config: TrainingConfig, number: int) -> list[Path]:
-    """Return the last checkpoints without those that a stop has left.
+    """Return the last checkpoints, except those written because of a stop.
 
-    So the model, which is their mean, is the same without a stop.
+    The model, which is their mean, is therefore the same as without a stop.
     """
     return [path for path in checkpoints(kept) if _is_due(step_of(path), config)][-number:]
 
 
 def _tidy(kept: Path, config: TrainingConfig) -> None:
-    """Delete the checkpoints no longer needed, even if one of the others should be damaged."""
+    """Delete checkpoints that are not needed even if one of the others is damaged."""
     for path in {*checkpoints(kept)[:-1]} - {*_last_due(kept, config, config.average + 1)}:
         if step_of(path) not in config.snapshots:
             remove(path)

@@ -23,7 +23,7 @@ class Run:
     Parameters
     ----------
     task : str
-        One of the names of :data:`glassbox.training.tasks.TASKS`.
+        One of the names in :data:`glassbox.training.tasks.TASKS`.
     task_config : dataclass
         The configuration of that task.
     training : TrainingConfig
@@ -37,13 +37,13 @@ class Run:
     def start(
         self, folder: Path, group: Processes | None = None, *, tensorboard: bool = False
     ) -> bool:
-        """Train, or go on where it stopped.
+        """Train, or resume where training stopped.
 
         Parameters
         ----------
         folder, group, tensorboard : Path, Processes, bool
-            As for :func:`glassbox.training.train`. A checkpoint remembers the digests of the run's
-            data files, and is refused if they have changed.
+            As for :func:`glassbox.training.train`. A checkpoint stores the digests of the run's
+            data files, and is rejected if they have changed.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class Run:
 
 
 def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
-    """Read a run from a file in TOML.
+    """Read a run from a TOML file.
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
     ``[training.schedule]`` with the fields of :class:`Schedule`, and one table named after a task,
@@ -92,8 +92,8 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not TOML, a table or an entry is not known, or a value is of the wrong type or out
-        of its range, naming file and entry.
+        If it is not TOML, a table or an entry is unknown, or a value is of the wrong type or out of
+        its range, naming file and entry.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def _file_entries(kind: Any) -> list[str]:
 
 
 def _find_beside(path: Path, tables: dict[str, Any]) -> None:
-    """Make the data files that a run's file names relative to its folder."""
+    """Resolve the data files named in a run's file relative to its folder."""
     for task, (_, kind) in TASKS.items():
         table = tables.get(task)
         if isinstance(table, dict):
@@ -149,12 +149,12 @@ def _make(kind: Any, entries: Any, where: str) -> Any:
 
 
 def _as(hint: Any, entry: Any, name: str) -> Any:
-    """Return an entry as the type its configuration wants: TOML has lists for tuples, 1 for 1.0."""
+    """Convert an entry to its configuration's type: TOML has lists for tuples, 1 for 1.0."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is UnionType:
         return _as(parts[0], entry, name)  # or None, which TOML does not have
     if origin is Literal:
-        return _as(str, entry, name)  # which of them, the configuration checks
+        return _as(str, entry, name)  # the configuration checks which
     if origin is tuple and isinstance(entry, list):
         kinds = parts[:1] * len(entry) if parts[-1] is ... else parts
         if len(kinds) == len(entry):

@@ -23,7 +23,7 @@ def warmup_inverse_sqrt(step: int, d_model: int, warmup: int) -> float:
     Parameters
     ----------
     step : int
-        Of the optimiser, from 1.
+        The optimiser's step, from 1.
     d_model : int
         The model's width.
     warmup : int
@@ -58,7 +58,7 @@ def warmup_inverse_sqrt_to(step: int, peak: float, warmup: int) -> float:
     Parameters
     ----------
     step : int
-        Of the optimiser, from 1.
+        The optimiser's step, from 1.
     peak : float
         The highest rate.
     warmup : int
@@ -83,7 +83,7 @@ def warmup_inverse_sqrt_to(step: int, peak: float, warmup: int) -> float:
 
 
 def warmup_cosine(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    r"""Return a learning rate that falls along half a wave after the warm-up.
+    r"""Return a learning rate that falls along half a cosine wave after the warm-up.
 
     .. math::
         \text{floor} + (\text{peak} - \text{floor}) \frac{1 + \cos \pi t}{2},
@@ -92,13 +92,13 @@ def warmup_cosine(step: int, peak: float, warmup: int, total: int, floor: float 
     Parameters
     ----------
     step : int
-        Of the optimiser, from 1.
+        The optimiser's step, from 1.
     peak : float
         The highest rate.
     warmup : int
-        The step that has it, on a straight line from zero; 0 for no warm-up.
+        The step that reaches it, on a straight line from zero; 0 for no warm-up.
     total : int
-        The step that has the lowest rate, as have all after it.
+        The first step with the lowest rate, which all later steps have, too.
     floor : float, optional
         The lowest rate.
 
@@ -133,13 +133,13 @@ def warmup_linear(step: int, peak: float, warmup: int, total: int, floor: float 
     Parameters
     ----------
     step : int
-        Of the optimiser, from 1.
+        The optimiser's step, from 1.
     peak : float
         The highest rate.
     warmup : int
-        The step that has it, on a straight line from zero; 0 for no warm-up.
+        The step that reaches it, on a straight line from zero; 0 for no warm-up.
     total : int
-        The step that has the lowest rate, as have all after it.
+        The first step with the lowest rate, which all later steps have, too.
     floor : float, optional
         The lowest rate.
 
@@ -165,7 +165,7 @@ def warmup_linear(step: int, peak: float, warmup: int, total: int, floor: float 
 
 @dataclass(frozen=True)
 class Schedule:
-    """A learning rate for every step; without arguments, that of the paper's base model.
+    """A learning rate for every step; by default, the schedule of the paper's base model.
 
     Parameters
     ----------
@@ -174,18 +174,18 @@ class Schedule:
     peak : float
         The highest rate.
     warmup : int
-        The step that has it, on a straight line from zero; 0 for no warm-up, which all kinds but
-        "inverse_sqrt" allow.
+        The step that reaches it, on a straight line from zero; 0 for no warm-up, which all kinds
+        but "inverse_sqrt" allow.
     total : int, optional
         For "cosine" and "linear": the first step with the lowest rate.
     floor : float
-        For the same: the lowest rate.
+        For "cosine" and "linear": the lowest rate.
 
     Raises
     ------
     ValueError
-        If a kind is not known, a number is out of its range, or the kind does not use a number
-        that is given or needs one that is not.
+        If the kind is unknown, a number is out of its range, or a number is given that the kind
+        does not use, or missing that it needs.
 
     Notes
     -----
@@ -244,7 +244,7 @@ def _warm(step: int, peak: float, warmup: int) -> float:
 
 
 def _fallen(step: int, warmup: int, total: int) -> float:
-    """Return the progress of the fall: 0 at ``warmup``, 1 from ``total`` on, negative before."""
+    """Return the progress of the decay: 0 at ``warmup``, 1 from ``total`` on, negative before."""
     _check(step=step)
     if not 0 <= warmup < total:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The state of a training: what the loop changes at each step, and its callbacks look at."""
+"""The state of a training: what the loop changes at each step, and its callbacks read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,10 +19,10 @@ from glassbox.training.task import Task, sharded_loss
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is: all the state of a training besides its tensors.
+    """The progress of a training: all of its state except the tensors.
 
     The learning rate, the order of the examples and every random stream are functions of the seed
-    and of these numbers.
+    and these numbers.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Progress:
     tokens : int
         Tokens learned from so far.
     seconds : float
-        Time the steps have taken so far, on whatever machine.
+        Time that the steps have taken so far, on any machine.
 
     Raises
     ------
@@ -56,12 +56,12 @@ class Progress:
 
 @dataclass
 class TrainingState:
-    """A training under way.
+    """A training in progress.
 
     Parameters
     ----------
     task : Task
-        What is trained.
+        The task that is trained.
     config : TrainingConfig
         How it is trained.
     group : Processes
@@ -75,9 +75,9 @@ class TrainingState:
     folder : Path
         Where checkpoints, metrics and the trained model are written.
     definition : mapping, optional
-        The entries that define the run, which a checkpoint remembers.
+        The entries that define the run, which a checkpoint stores.
     progress : Progress, optional
-        How far the training is.
+        The progress of the training.
     tokens : int, optional
         Tokens the last step learned from.
     figures : dict of str to float, optional
@@ -110,12 +110,12 @@ class TrainingState:
         return self.progress.step == self.config.steps
 
     def steps(self) -> Iterator[tuple[Progress, Step]]:
-        """Yield the remaining steps, each with how far the training is after it.
+        """Yield the remaining steps, each with the training's progress after it.
 
         Raises
         ------
         ValueError
-            If an epoch has fewer steps than are done of it.
+            If an epoch has fewer steps than have been taken in it.
         """
         done, last = self.progress, self.config.steps
         while done.step < last:
@@ -136,7 +136,7 @@ class TrainingState:
     def loss(self, batch: list[int]) -> Loss:
         """Return the loss of this process's examples in a batch, times the number of processes.
 
-        Its mean over the processes, as gradients are averaged, is the loss of the whole batch.
+        Like gradients, it is averaged over the processes, which gives the loss of the whole batch.
         """
         with self._autocast():
             loss = sharded_loss(batch, partial(self.task.loss, self.wrapped), self.group)
@@ -153,7 +153,7 @@ class TrainingState:
         Parameters
         ----------
         progress : Progress
-            How far the training is after it.
+            The progress of the training after it.
         losses : Tensor
             The sums of its losses and negative log-likelihoods in this process.
         norm : float

@@ -1,4 +1,4 @@
-"""What ends a training early: a signal, or a loss that is no longer a number."""
+"""What ends training early: a signal, or a loss that is no longer finite."""
 
 import math
 import signal
@@ -15,9 +15,9 @@ from glassbox.training.state import TrainingState
 class StopSignals(AbstractContextManager["StopSignals"]):
     """Ends a training after the step in which a process is asked to stop.
 
-    Within ``with``, the first SIGINT and the first SIGTERM only ask; a second one of the same kind
-    ends the process at once, since a launcher may pass on Ctrl-C as another kind. Outside the main
-    thread signals are left as they are.
+    Inside ``with``, the first SIGINT and the first SIGTERM only request a stop; a second one of the
+    same kind (a launcher may forward Ctrl-C as the other) ends the process at once. Outside the
+    main thread, signals are left alone.
     """
 
     def __init__(self) -> None:
@@ -47,12 +47,12 @@ class StopSignals(AbstractContextManager["StopSignals"]):
 
 
 def check_finite(training: TrainingState) -> None:
-    """Refuse to go on from a loss or gradients that are no longer finite.
+    """Refuse to continue from a loss or gradients that are no longer finite.
 
     Parameters
     ----------
     training : TrainingState
-        After a step: this is a callback of the loop.
+        The training after a step: this is a callback of the loop.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the loop asks of a task, and how several processes share its examples."""
+"""What the loop requires of a task, and how several processes share its examples."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,7 +22,7 @@ class Task(Protocol):
     """
 
     def build(self) -> nn.Module:
-        """Return the model with its first weights, which follow from PyTorch's generator."""
+        """Return the model with its initial weights, drawn from PyTorch's generator."""
         ...
 
     def epoch(self, number: int) -> list[Step]:
@@ -30,7 +30,7 @@ class Task(Protocol):
         ...
 
     def count(self, step: Step) -> int:
-        """Return how many tokens a ``step`` learns to write."""
+        """Return how many tokens a ``step`` learns to predict."""
         ...
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
@@ -49,8 +49,8 @@ class Task(Protocol):
 def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:
     """Return the loss of this process's examples in a batch.
 
-    A process without an example computes one nevertheless, which does not count: in training the
-    others wait for its gradients.
+    A process without an example still computes one, which does not count: in training, the others
+    wait for its gradients.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Pro
     Returns
     -------
     Loss
-        Which adds up to that of the batch.
+        These losses add up to that of the batch.
     """
     mine = group.shard(batch)
     found = loss(mine or batch[:1])
@@ -83,7 +83,7 @@ def mean_nll(
     loss : callable
         Returns the loss of some examples.
     group : Processes
-        The processes that measure, each a part of every batch.
+        The processes, each of which measures a part of every batch.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Translation: a Transformer, its tokenizer, and the languages between which it translates.
 
-``tokenizer`` turns sentences into what the model learns from, ``language`` tells which language a
-sentence is in, ``translator`` translates.
+``tokenizer`` turns sentences into token ids, ``language`` identifies the language of a sentence,
+``translator`` translates.
 """
 
 from glassbox.translation.language import LanguageClassifier

@@ -9,14 +9,14 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class LanguageClassifier:
-    r"""Naive Bayes over tokens: the language in whose training text the tokens are at home.
+    r"""Naive Bayes over tokens: the language whose training text best explains the tokens.
 
     .. math::
         P(l \mid t_1, \dots, t_n) \propto \prod_i P(t_i \mid l), \qquad
         P(t \mid l) = \frac{\operatorname{count}_l(t) + 1}{\sum_u (\operatorname{count}_l(u) + 1)}
 
-    All languages are equally probable beforehand. A token that no language has seen says little,
-    and one that both have as often, such as a full stop or a name, says nothing.
+    All languages are equally probable a priori. A token that no language has seen says little, and
+    one equally frequent in all, such as a full stop or a name, says nothing.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class LanguageClassifier:
     ------
     ValueError
         If there is no language, the languages have vocabularies of different sizes, or a count is
-        no whole number or less than 0.
+        not a whole number or is less than 0.
     """
 
     counts: Mapping[str, Sequence[int]]
@@ -76,19 +76,19 @@ class LanguageClassifier:
     def probabilities(
         self, token_ids: Iterable[int], languages: Iterable[str] | None = None
     ) -> dict[str, float]:
-        """Return how probable each language is.
+        """Return the probability of each language.
 
         Parameters
         ----------
         token_ids : iterable of int
             The tokens of a text. Without any, all languages are equally probable.
         languages : iterable of str, optional
-            Those among which it is; all if left out.
+            The languages to choose from; all if left out.
 
         Returns
         -------
         dict of str to float
-            They sum to one.
+            The probabilities, which sum to one.
         """
         token_ids = list(token_ids)
         logs = {

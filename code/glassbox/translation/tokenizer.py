@@ -1,4 +1,4 @@
-"""Texts of several languages as token ids: one vocabulary, and a token that says into which."""
+"""Texts of several languages as token ids: one vocabulary, and a token for the target language."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     Parameters
     ----------
     directions : iterable of tuple of str
-        Pairs of languages, from which and into which.
+        Pairs of source and target language.
 
     Returns
     -------
@@ -45,34 +45,33 @@ def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 class TranslationTokenizer:
     """Turns sentences into the sources and targets that a translator learns from.
 
-    A source is the token of the language that is asked for, the tokens of the text, and the token
-    that ends it: ``<fr> ĠI Ġam . </s>``. A target is ``<s> ĠJe Ġsuis . </s>``. One vocabulary
-    serves all languages.
+    A source is the token of the target language, the tokens of the text, and the end token: ``<fr>
+    ĠI Ġam . </s>``. A target is ``<s> ĠJe Ġsuis . </s>``. One vocabulary serves all languages.
 
     Parameters
     ----------
     bpe : BPE
-        Its first tokens are the :func:`special_tokens` of the directions.
+        The tokenizer, whose first tokens are the :func:`special_tokens` of the directions.
     languages : sequence of str
         Two letters each, such as ``"en"``.
     directions : sequence of tuple of str
-        Pairs of languages, from which and into which.
+        Pairs of source and target language.
     lowercase : bool, optional
         Whether texts are lower-cased.
     classifier : LanguageClassifier, optional
-        Tells the languages apart, where texts come without their language.
+        Identifies the language of texts for which it is not given.
 
     Raises
     ------
     ValueError
-        If a language is not two letters, a direction is between other languages or stands twice,
+        If a language is not two letters, a direction is between other languages or listed twice,
         there is none, or the vocabulary begins with other tokens or is not the classifier's.
 
     Notes
     -----
-    The token that asks for a language is that of Johnson et al. (2017), section 3. Text is
-    brought to one form first, by :func:`glassbox.data.plain_spaces`, and any white space in it is
-    one space. Special tokens written in it are taken as the characters they consist of.
+    The token of the target language is from Johnson et al. (2017), section 3. Text is first
+    normalized by :func:`glassbox.data.plain_spaces`, and any white space in it becomes one space.
+    Special tokens written in it are treated as ordinary characters.
     """
 
     bpe: BPE
@@ -105,16 +104,16 @@ class TranslationTokenizer:
         directions: Iterable[tuple[str, str]] | None = None,
         lowercase: bool = False,
     ) -> "TranslationTokenizer":
-        """Learn a vocabulary, and to tell the languages apart.
+        """Learn a vocabulary, and a classifier of the languages.
 
         Parameters
         ----------
         texts : mapping of str to sequence of str
             The training texts of each language, and nothing else.
         vocab_size : int
-            Number of tokens, at least 256 and the special ones.
+            Number of tokens, at least 256 plus the special tokens.
         directions : iterable of tuple of str, optional
-            From which language into which; from each into every other if left out.
+            Pairs of source and target language; every pair of languages if left out.
         lowercase : bool, optional
             Whether texts are lower-cased.
 
@@ -163,14 +162,14 @@ class TranslationTokenizer:
 
     @cached_property
     def _plain(self) -> BPE:
-        """The same without special tokens: in a text "</s>" is four characters, and ends nothing.
+        """The same without special tokens: in a text, "</s>" is four characters and ends nothing.
 
-        No merge makes them of these, since letters and signs are never in one word.
+        No merge builds the token from them, because letters and punctuation are never in one word.
         """
         return BPE(self.bpe.vocabulary, self.bpe.merges, special_tokens=(), add_prefix_space=True)
 
     def encode_text(self, text: str) -> list[int]:
-        """Return the ids of the tokens of ``text``, and nothing around them.
+        """Return the ids of the tokens of ``text``, without special tokens.
 
         Raises
         ------
@@ -182,7 +181,7 @@ class TranslationTokenizer:
         return self._plain.encode(_plain_text(text, self.lowercase))
 
     def is_blank(self, text: str) -> bool:
-        """Return whether ``text`` has no token: nothing but what is white or invisible.
+        """Return whether ``text`` has no tokens: only white space or invisible characters.
 
         Raises
         ------
@@ -195,22 +194,22 @@ class TranslationTokenizer:
         """Return whether the tokens of ``text`` are about as long as those of the training text.
 
         A word of the training text is one token or two. Another script, another language, emoji,
-        codes and rare names fall into many short tokens, and what the model makes of them is
-        mostly invented.
+        codes and rare names are split into many short tokens, and the model's translations of them
+        are mostly invented.
 
-        Too short to be judged is a text of fewer than 10 tokens. Not noticed are languages that
-        share most of their syllables with those of the translator, and nonsense in known words.
+        A text of fewer than 10 tokens is too short to judge. Languages that share most of their
+        syllables with the translator's, and nonsense in known words, are not detected.
 
         Parameters
         ----------
         text : str
-            In any language.
+            A text in any language.
 
         Returns
         -------
         bool
             ``False`` if the tokens have less than 0.6 times the usual number of bytes; always
-            ``True`` without a classifier, which knows how often each token occurs.
+            ``True`` without a classifier, which holds the token counts.
 
         Raises
         ------
@@ -222,7 +221,7 @@ class TranslationTokenizer:
 
     @cached_property
     def _token_len(self) -> float:
-        """The mean number of bytes of a token in the training text, each a character of it."""
+        """The mean number of bytes per token in the training text; each is one character."""
         if self.classifier is None:
             return 0.0
         totals = [sum(counts) for counts in zip(*self.classifier.counts.values(), strict=True)]
@@ -230,19 +229,19 @@ class TranslationTokenizer:
         return n_bytes / max(1, sum(totals))
 
     def encode_source(self, text: str, to: str) -> list[int]:
-        """Return what the encoder reads: the token of the language, the text, and the end.
+        """Return the encoder's input: the token of the language, the text, and the end.
 
         Parameters
         ----------
         text : str
             In one language.
         to : str
-            The language that is asked for.
+            The target language.
 
         Returns
         -------
         list of int
-            As many as the text has tokens, and two.
+            Two more ids than the text has tokens.
 
         Raises
         ------
@@ -260,7 +259,7 @@ class TranslationTokenizer:
         return [self.bpe.token_id(f"<{to}>"), *self.encode_text(text), self.eos_id]
 
     def encode_target(self, text: str) -> list[int]:
-        """Return what the decoder learns to write: the beginning, the text, and the end.
+        """Return the decoder's target: the beginning, the text, and the end.
 
         Parameters
         ----------
@@ -270,7 +269,7 @@ class TranslationTokenizer:
         Returns
         -------
         list of int
-            As many as the text has tokens, and two.
+            Two more ids than the text has tokens.
 
         Raises
         ------
@@ -280,12 +279,12 @@ class TranslationTokenizer:
         return [self.bos_id, *self.encode_text(text), self.eos_id]
 
     def decode(self, token_ids: Iterable[int] | Tensor) -> str:
-        """Return the text of tokens, without the special ones and the spaces around.
+        """Return the text of tokens, without special tokens and surrounding spaces.
 
         Parameters
         ----------
         token_ids : iterable of int, or Tensor
-            Ids of this vocabulary; a tensor of one axis.
+            Ids of this vocabulary; a tensor must have one axis.
 
         Returns
         -------
@@ -295,27 +294,26 @@ class TranslationTokenizer:
         Raises
         ------
         ValueError, TypeError
-            If an id is not in the vocabulary, or no whole number.
+            If an id is not in the vocabulary, or not a whole number.
         """
         return self.bpe.decode(token_ids, skip_special_tokens=True).strip()
 
     def tokens(self, token_ids: Iterable[int]) -> tuple[str, ...]:
-        """Return the tokens with these ``token_ids`` as the vocabulary has them."""
+        """Return the tokens with these ``token_ids`` as they are in the vocabulary."""
         return tuple(self.bpe.tokens[number] for number in token_ids)
 
     def piece(self, token_id: int) -> str:
-        """Return the text of one token, for the eye: spaces stay, special tokens too.
+        """Return the text of one token for display: spaces and special tokens stay.
 
-        Half a character, as ``token_id`` may stand for where a word is rare, is shown as ``�``.
+        Part of a character, which ``token_id`` may be in a rare word, is shown as ``�``.
         """
         return self.bpe.decode([token_id])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write vocabulary, merges and what is known of the languages into ``folder``.
+        """Write vocabulary, merges and the settings of the languages into ``folder``.
 
-        The files are ``vocab.json``, ``merges.txt``, ``tokenizer_config.json``,
-        ``translator.json`` and ``token_counts.json``; each replaces another only once all are
-        written.
+        The files are ``vocab.json``, ``merges.txt``, ``tokenizer_config.json``, ``translator.json``
+        and ``token_counts.json``; existing files are replaced only once all are written.
 
         Raises
         ------
@@ -342,7 +340,7 @@ class TranslationTokenizer:
         FileNotFoundError
             If the folder or a file is missing.
         ValueError
-            If a file is cut off, or does not go with the others.
+            If a file is truncated or does not match the others.
         """
         path = find_folder(folder, TRANSLATOR_FILE)
         entries = read_json(path / TRANSLATOR_FILE)

@@ -25,7 +25,7 @@ from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
 
 #: The default number of beams.
 N_BEAMS = 5
-#: Sources are batched by length, in steps of so many tokens.
+#: Sources are batched by length, in steps of this many tokens.
 BLOCK = 8
 
 
@@ -37,11 +37,11 @@ class Alternative(NamedTuple):
     text : str
         The translation.
     probability : float
-        Of its tokens, one after the other, given the source: the model's own, whatever chose it.
+        The model's own probability of its tokens, given the source, however they were chosen.
     log_probability : float
-        The natural logarithm, for those whose probability is too small for a number.
+        Its natural logarithm, for probabilities too small for a float.
     tokens : tuple of str
-        The tokens that the model wrote; the last one is ``</s>`` if it came to an end.
+        The tokens that the model wrote; the last one is ``</s>`` if the text ended.
     """
 
     text: str
@@ -56,14 +56,14 @@ class Translator:
     Parameters
     ----------
     model : Transformer
-        It stays where it is and as it is; while it translates it is in eval mode.
+        The model, which keeps its device and its mode; while translating, it is in eval mode.
     tokenizer : TranslationTokenizer
-        The one it was trained with.
+        The tokenizer it was trained with.
 
     Raises
     ------
     ValueError
-        If the two have vocabularies of different sizes, or different ids begin, end and fill up.
+        If their vocabulary sizes, or their ids for start, end and padding, differ.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Translator:
         Parameters
         ----------
         source : str or path
-            The name of one that this package carries, such as ``"tatoeba-en-fr"``, or a folder.
+            The name of a translator in this package, such as ``"tatoeba-en-fr"``, or a folder.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Translator:
         FileNotFoundError
             If there is no such translator, or one of its files is missing.
         ValueError
-            If a file is damaged, or does not go with the others.
+            If a file is damaged or does not match the others.
         """
         folder = find_model(source, TRANSLATOR_FILE)
         tokenizer = TranslationTokenizer.load(folder)
@@ -121,12 +121,12 @@ class Translator:
     def save_pretrained(
         self, folder: str | os.PathLike[str], dtype: torch.dtype | None = None
     ) -> None:
-        """Write model and tokenizer into ``folder``; what is there stays until all is written.
+        """Write model and tokenizer into ``folder``; existing files stay until all is written.
 
         Parameters
         ----------
         folder : str or path
-            Made if it is missing.
+            Created if it is missing.
         dtype : torch.dtype, optional
             The type in which parameters are stored, such as ``torch.bfloat16`` for half the size;
             their own if left out.
@@ -136,7 +136,7 @@ class Translator:
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If ``dtype`` is no type of floating-point numbers.
+            If ``dtype`` is not a floating-point type.
         """
         if dtype is not None and not dtype.is_floating_point:
             raise ValueError(f"dtype={dtype}: expected floating-point numbers, as torch.bfloat16")
@@ -153,16 +153,16 @@ class Translator:
     def target_language(
         self, text: str, *, source: str | None = None, to: str | None = None
     ) -> str:
-        """Return the language into which a text is to be translated.
+        """Return the target language for a text.
 
-        Where what is given leaves several, the language of the text is told from its tokens.
+        If the arguments leave several, the language of the text is identified from its tokens.
 
         Parameters
         ----------
         text : str
             The text to translate.
         source, to : str, optional
-            The languages that are known: that of the text, and the one asked for.
+            The known languages: that of the text, and the target language.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Translator:
         Raises
         ------
         ValueError
-            If there is no such direction, or the text leaves several open.
+            If there is no such direction, or the text leaves several possible.
         """
         directions = self._directions(source, to)
         languages = {one for one, _ in directions}
@@ -206,26 +206,25 @@ class Translator:
     ) -> str | list[str]:
         """Translate a text, or several.
 
-        Each is read and written as a whole, so a text of several sentences is best given sentence
-        by sentence. Blank texts stay blank. The translation of a text does not depend on the
-        others.
+        Each text is translated as a whole, so it is best to pass a longer text sentence by
+        sentence. Blank texts stay blank. The translation of a text does not depend on the others.
 
         Parameters
         ----------
         text : str or iterable of str
             The text to translate.
         to : str, optional
-            Into which language; that for which there is a direction from the language of each
-            text if left out, see :meth:`target_language`.
+            The target language; if left out, the one that has a direction from the language of each
+            text, see :meth:`target_language`.
         source : str, optional
             The language of the texts.
         config : GenerationConfig, optional
             How to decode. If left out, with 5 beams, unless ``options`` say otherwise, and at
             most 10 tokens more than twice those of the source, rounded up to a multiple of 8.
         batch_size : int, optional
-            How many texts are translated at a time.
+            Number of texts translated at a time.
         generator : torch.Generator, optional
-            The source of randomness, where tokens are drawn; PyTorch's own if left out.
+            The source of randomness for sampling; PyTorch's own if left out.
         **options
             Fields of :class:`~glassbox.generation.GenerationConfig`: instead of ``config``, or to
             change it.
@@ -233,7 +232,7 @@ class Translator:
         Returns
         -------
         str or list of str
-            One translation for one text, or as many as texts, in their order.
+            One translation for one text, or a list of them in the order of the texts.
 
         Raises
         ------
@@ -241,10 +240,10 @@ class Translator:
             If a text is longer than the model's ``max_len``, a language is not one of the
             translator's, or options are out of their range or contradict one another.
         TypeError
-            If something else than strings is given.
+            If anything but strings is given.
         """
         check_at_least("batch_size", batch_size, 1)
-        self._directions(source, to)  # blank texts would not ask
+        self._directions(source, to)  # blank texts would skip this check
         if isinstance(text, str):
             batch = {"config": config, "generator": generator, **options}
             return self.translate([text], to, source=source, **batch)[0]
@@ -278,16 +277,16 @@ class Translator:
     ) -> list[Alternative]:
         """Translate a text in several ways.
 
-        Beam search finds probable ones; sampling (``sample=True``) draws them. The probability
-        of each is computed from the finished sequence, without penalties, temperature or cuts.
+        Beam search finds probable ones; sampling (``sample=True``) draws them. The probability of
+        each is computed from the finished sequence, without penalties, temperature or truncation.
 
         Parameters
         ----------
         text : str
             The text to translate.
         n : int, optional
-            How many translations are looked for. There may be fewer: of those with the same text
-            the most probable one stays.
+            Number of translations to look for. There may be fewer: of those with the same text,
+            only the most probable is kept.
         to, source, config, generator, **options
             As for :meth:`translate`.
 
@@ -364,13 +363,13 @@ class Translator:
 
     @contextmanager
     def _reading(self, rows: list[list[int]]) -> Iterator[dict[str, Any]]:
-        """Give the sources as tensors, with the model in eval mode for as long."""
+        """Yield the sources as tensors, with the model in eval mode meanwhile."""
         source_ids, mask = pad(rows, self.tokenizer.pad_id, device=self.device)
         with evaluating(self.model):
             yield {"source_ids": source_ids, "source_mask": mask}
 
     def _end(self, tokens: list[int]) -> list[int]:
-        """Cut the tokens off behind the first that ends the target."""
+        """Cut the tokens off after the first one that ends the target."""
         eos_id = self.tokenizer.eos_id
         return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
 
@@ -380,7 +379,7 @@ class Translator:
         target_ids, _ = pad(targets, self.tokenizer.pad_id, device=self.device)
         with self._reading([source]) as inputs:
             memory = self.model.encode(inputs["source_ids"]).expand(len(targets), -1, -1)
-            # Padding stands behind every token that counts: causality hides it.
+            # Padding comes after every token that counts: causality hides it.
             logits = self.model.decode(target_ids[:, :-1], memory)
         logs = logits.float().log_softmax(dim=-1).gather(-1, target_ids[:, 1:, None])[..., 0]
         return [
@@ -404,9 +403,9 @@ def find_model(source: str | os.PathLike[str], *names: str) -> Path:
     Parameters
     ----------
     source : str or path
-        The name of one that this package carries, or a folder.
+        The name of a model in this package, or a folder.
     *names : str
-        Files, of which at least one is in the folder.
+        Files, at least one of which must be in the folder.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Tokenizers in folders, in the layouts of the reference libraries (chapter 2).
+"""Save and load tokenizers in the layouts of the reference libraries (chapter 2).
 
 ``writers`` and ``readers`` know the layout of each class. ``files`` reads and writes vocabularies
 and merges, ``tokenizer_json`` whole tokenizers, ``spaces`` the parts of these that mark spaces, and
-``sentencepiece`` the models of the library of that name.
+``sentencepiece`` that library's model files.
 """
 
 import os
@@ -25,12 +25,12 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
     tokenizer : Tokenizer
         One of this package.
     folder : str or path
-        Made if it is missing.
+        Created if it is missing.
 
     Raises
     ------
     ValueError
-        If a token does not fit on a line of a file that has one on each.
+        If a file holds one token per line and a token does not fit on a line.
     """
     path = Path(folder).expanduser()
     path.mkdir(parents=True, exist_ok=True)
@@ -50,19 +50,19 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
     kind : type
         The class of the tokenizer.
     folder : str or path
-        With at least one of the files of :data:`READERS`, of which the first is read.
+        Holds at least one of the files in :data:`READERS`, of which the first found is read.
 
     Returns
     -------
     Tokenizer
-        Of that class.
+        An instance of ``kind``.
 
     Raises
     ------
     FileNotFoundError
         If the folder or a file is missing.
     ValueError
-        If a file is cut off, or that of another kind of tokenizer.
+        If a file is truncated or belongs to another kind of tokenizer.
     """
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)

@@ -1,4 +1,4 @@
-"""Vocabularies, merges and JSON objects in files: read, checked, written (chapter 2)."""
+"""Read, check and write vocabularies, merges and JSON objects (chapter 2)."""
 
 import json
 import os
@@ -12,7 +12,7 @@ CONFIG_JSON = "tokenizer_config.json"
 
 
 def find_folder(folder: str | os.PathLike[str], *names: str) -> Path:
-    """Return the folder, in which at least one of the files named lies.
+    """Return the folder, which must hold at least one of the named files.
 
     Raises
     ------
@@ -28,14 +28,14 @@ def find_folder(folder: str | os.PathLike[str], *names: str) -> Path:
 
 
 def read_lines(file: Path) -> list[str]:
-    """Read the lines of a text in UTF-8, which end with a line feed; Windows' ends pass, too.
+    """Read the lines of a UTF-8 text file; Windows line endings are accepted, too.
 
     Raises
     ------
     FileNotFoundError, ValueError
         If there is no such file, or it is not text.
     """
-    # not splitlines(), which breaks at other characters, and tokens may hold those
+    # not splitlines(), which also breaks at characters that a token may contain
     lines = _read_text(file).removesuffix("\n").split("\n")
     return [line.removesuffix("\r") for line in lines]
 
@@ -48,7 +48,7 @@ def read_json(file: Path) -> dict[str, Any]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not JSON, is cut off, or holds something else than an object.
+        If it is not JSON, is truncated, or does not hold an object.
     """
     try:
         content = json.loads(_read_text(file))
@@ -65,7 +65,7 @@ def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = N
 
 
 def read_vocab_json(file: Path) -> dict[str, int]:
-    """Read a vocabulary that says the id of each token.
+    """Read a vocabulary that maps each token to its id.
 
     Raises
     ------
@@ -80,14 +80,14 @@ def read_vocab_json(file: Path) -> dict[str, int]:
 
 
 def read_vocab_txt(file: Path) -> dict[str, int]:
-    """Read a vocabulary with a token on each line; the number of the line, from 0, is its id.
+    """Read a vocabulary with one token per line; the line number, from 0, is its id.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not text, empty, or a token stands on two lines or a line is empty.
+        If it is not text or is empty, a token is on two lines, or a line is empty.
     """
     vocabulary: dict[str, int] = {}
     for number, token in enumerate(read_lines(file)):
@@ -103,12 +103,12 @@ def read_vocab_txt(file: Path) -> dict[str, int]:
 
 
 def write_vocab_txt(file: Path, tokens: Sequence[str]) -> None:
-    """Write a token on each line.
+    """Write one token per line.
 
     Raises
     ------
     ValueError
-        If a token is empty or holds the end of a line.
+        If a token is empty or contains a line break.
     """
     for token in tokens:
         if not token or "\n" in token or "\r" in token:
@@ -117,7 +117,7 @@ def write_vocab_txt(file: Path, tokens: Sequence[str]) -> None:
 
 
 def read_merges(file: Path) -> list[tuple[str, str]]:
-    """Read the pairs of a byte-pair encoding, one on each line, in the order of learning.
+    """Read the merges of a byte-pair encoding, one pair per line, in the order learned.
 
     Raises
     ------
@@ -140,12 +140,12 @@ def read_merges(file: Path) -> list[tuple[str, str]]:
 
 
 def write_merges(file: Path, merges: Sequence[tuple[str, str]]) -> None:
-    """Write the pairs of a byte-pair encoding, one on each line.
+    """Write the merges of a byte-pair encoding, one pair per line.
 
     Raises
     ------
     ValueError
-        If a token holds white space.
+        If a token contains white space.
     """
     for pair in merges:
         if any(part.split() != [part] for part in pair):
@@ -156,7 +156,7 @@ def write_merges(file: Path, merges: Sequence[tuple[str, str]]) -> None:
 
 def _read_text(file: Path) -> str:
     try:
-        return file.read_bytes().decode()  # not read_text, which takes \\r for an end of line
+        return file.read_bytes().decode()  # not read_text, which treats \\r as a line end
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{file} is missing") from error
     except UnicodeDecodeError as error:

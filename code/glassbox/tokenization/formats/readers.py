@@ -1,4 +1,4 @@
-"""How a tokenizer of each class is read from the files in its folder (chapter 2)."""
+"""Read a tokenizer of each class from the files in its folder (chapter 2)."""
 
 import base64
 import os
@@ -20,7 +20,7 @@ from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
 
 Config = Mapping[str, Any]
-#: The pre_tokenizers of a Unigram that takes white space of any kind for one space.
+#: The pre_tokenizers of a Unigram that collapses any white space into one space.
 UNIGRAM_STEPS = ["WhitespaceSplit", "Metaspace"]
 
 
@@ -197,7 +197,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
 
 
 def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
-    """Read the file of a byte-pair encoding, of bytes or with bytes to fall back on."""
+    """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
     parts = read_tokenizer_json(file, "BPE")
     given = bool(parts.part("model").get("byte_fallback"))
     if given != byte_fallback:
@@ -209,18 +209,18 @@ def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
 
 
 def _pad_token(config: Config) -> str | None:
-    """Return the token that fills up, which is written as a string or as an object."""
+    """Return the padding token, which is written as a string or as an object."""
     token = config.get("pad_token")
     return token["content"] if isinstance(token, dict) else token
 
 
 def _special_tokens(config: Config) -> tuple[str, ...]:
-    """Return the special tokens that ``tokenizer_config.json`` lists, by their ids."""
+    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids."""
     added = config.get("added_tokens_decoder") or {}
     return tuple(added[number]["content"] for number in sorted(added, key=int))
 
 
-#: The functions that read the tokenizers of each class, by file; the first file there is read.
+#: The functions that read each class, by file; the first file that exists is read.
 READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
     BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
     SentencePieceBPE: {

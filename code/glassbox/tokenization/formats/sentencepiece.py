@@ -1,4 +1,4 @@
-"""The file of the library ``sentencepiece``: pieces and their scores (chapter 2)."""
+"""Model files of the library ``sentencepiece``: pieces and their scores (chapter 2)."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ class Model(NamedTuple):
     Attributes
     ----------
     pieces : list of str
-        All tokens, by their ids.
+        All tokens, in the order of their ids.
     merges : list of tuple of str
         As :func:`merges_by_score` returns them.
     special_tokens : list of str
         The unknown token and the control tokens.
     unknown_token : str or None
-        The token of unknown characters where there are no bytes.
+        The token for unknown characters, if there are no byte tokens.
     prepend : bool
-        Whether a text gets a space in front.
+        Whether to put a space before a text.
     """
 
     pieces: list[str]
@@ -33,10 +33,10 @@ class Model(NamedTuple):
 
 
 def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Return every pair of pieces that is a piece together, the best score first.
+    """Return every pair of pieces that joins into a piece, in descending order of score.
 
-    SentencePiece merges the two neighbours that make the piece with the best score, whichever two
-    they are. Several pairs can make one piece; among them, the order is that of the pieces.
+    SentencePiece merges the two neighbours that form the best-scoring piece, whichever two they
+    are. Several pairs can form the same piece; these follow the order of the pieces.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def read_model(file: Path) -> Model:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is cut off, holds a model of another kind than BPE, or one that changes text in a way
-        that this package does not implement.
+        If it is truncated, is not a BPE model, or changes text in a way that this package does not
+        implement.
     ModuleNotFoundError
         If ``sentencepiece`` is not installed.
     """

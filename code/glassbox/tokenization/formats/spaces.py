@@ -1,4 +1,4 @@
-"""The parts of a ``tokenizer.json`` that write a space as ``▁``, and back (chapter 2)."""
+"""The parts of a ``tokenizer.json`` that turn a space into ``▁`` and back (chapter 2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

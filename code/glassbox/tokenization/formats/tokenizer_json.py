@@ -1,4 +1,4 @@
-"""``tokenizer.json``, in which the reference library keeps a tokenizer (chapter 2)."""
+"""``tokenizer.json``, the reference library's file for a whole tokenizer (chapter 2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,26 +16,26 @@ class TokenizerFile:
     Attributes
     ----------
     name : str
-        The file, for messages.
+        The file's name, for messages.
     content : dict
-        All of it.
+        The whole file, parsed.
     """
 
     name: str
     content: dict[str, Any] = field(repr=False)
 
     def part(self, name: str) -> dict[str, Any]:
-        """Return a part by its ``name``, such as ``"normalizer"``; empty if there is none."""
+        """Return the part called ``name``, such as ``"normalizer"``; empty if there is none."""
         return self.content.get(name) or {}
 
     @property
     def vocabulary(self) -> dict[str, int]:
-        """Token to id, with the tokens that were added to the model's vocabulary."""
+        """The id of each token, including those added to the model's vocabulary."""
         return self.part("model")["vocab"] | {token["content"]: token["id"] for token in self.added}
 
     @property
     def merges(self) -> list[tuple[str, str]]:
-        """The merges of a BPE, those learned first in front.
+        """The merges of a BPE, in the order learned.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class TokenizerFile:
 
     @property
     def added(self) -> list[dict[str, Any]]:
-        """Tokens that are found in raw text, by their ids."""
+        """The tokens that are matched in raw text, in the order of their ids."""
         return sorted(self.content.get("added_tokens") or [], key=lambda token: token["id"])
 
     @property
@@ -62,7 +62,7 @@ class TokenizerFile:
         Raises
         ------
         ValueError
-            If one is found in another way than exactly as it stands.
+            If one is not matched verbatim.
         """
         for token in self.added:
             for option in ("single_word", "lstrip", "rstrip"):
@@ -75,13 +75,13 @@ class TokenizerFile:
 
     @property
     def frame(self) -> tuple[str | None, str | None]:
-        """The special tokens before and after each text; ``None`` if there is none.
+        """The special tokens before and after each text; ``None`` where there is none.
 
         Raises
         ------
         ValueError
-            If there is more than one on a side, or the second text of a pair is framed in another
-            way than the first.
+            If there is more than one on a side, or the second text of a pair is framed differently
+            from the first.
         """
         template = self.part("post_processor") or {"single": ["A"], "pair": ["A", "B"]}
         single, pair = (
@@ -99,15 +99,15 @@ class TokenizerFile:
         return (start[0] if start else None), (end[0] if end else None)
 
     def expect(self, part: str, **options: Any) -> None:
-        """Refuse a part with an option that this package does not implement.
+        """Reject a part with an option that this package does not implement.
 
-        A tuple names several that are fine. ``None``, an empty string and ``False`` mean the same,
-        and an option that is left out has its default; a part that is left out has no type.
+        A tuple lists several accepted values. ``None``, an empty string and ``False`` are
+        equivalent; an omitted option has its default, and an omitted part has no type.
 
         Raises
         ------
         ValueError
-            Naming the option, what it is and what it should be.
+            If it has one; the message names the option, its value and the accepted values.
         """
         for option, expected in options.items():
             allowed = expected if isinstance(expected, tuple) else (expected,)
@@ -122,20 +122,20 @@ class TokenizerFile:
 
 
 def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
-    """Read a ``tokenizer.json`` with a model of the kind that is expected.
+    """Read a ``tokenizer.json`` whose model is of the expected ``kind``.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is cut off, or holds another kind of model.
+        If it is truncated or holds another kind of model.
     """
     content = read_json(file)
     model = content.get("model")
     if not isinstance(model, dict) or "vocab" not in model:
         raise ValueError(f"{file} describes no model with a vocabulary: is it a tokenizer.json?")
-    # Files of the first releases do not say the kind.
+    # The first releases did not write the kind.
     guess = "BPE" if "merges" in model else "Unigram" if isinstance(model["vocab"], list) else ""
     if (model.get("type") or guess or "WordPiece") != kind:
         raise ValueError(f"{file} holds a model of type {model.get('type')!r}; expected {kind!r}")
@@ -145,16 +145,16 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
 def tokenizer_json(
     tokenizer: Tokenizer, second_type: int = 0, **parts: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return what a ``tokenizer.json`` holds: the given parts, and those that all have.
+    """Return the content of a ``tokenizer.json``: the given parts and those common to all.
 
     Parameters
     ----------
     tokenizer : Tokenizer
-        Special tokens, and those before and after each text, are its own.
+        Provides the special tokens, and those before and after each text.
     second_type : int, optional
         The token type of the second text of a pair.
     **parts : mapping
-        ``model``, and what else there is of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
+        ``model``, and any of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
     """
     start, end = ([] if token is None else [token] for token in (tokenizer.start, tokenizer.end))
 
@@ -192,6 +192,6 @@ def tokenizer_json(
 
 
 def added_token(content: str) -> dict[str, Any]:
-    """Describe a special token as the reference library does: found exactly as it stands."""
+    """Describe a special token as the reference library does: matched verbatim."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {"content": content, **flags, "special": True}

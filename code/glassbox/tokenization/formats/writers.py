@@ -1,4 +1,4 @@
-"""What each class of tokenizers writes into its folder (chapter 2)."""
+"""Write a tokenizer of each class into its folder (chapter 2)."""
 
 import base64
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
     }
 
 
-#: The functions that write the tokenizers of each class, and return their options.
+#: The functions that write a tokenizer of each class and return its options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
     BPE: _write_bpe,
     SentencePieceBPE: _write_sentencepiece,

@@ -38,7 +38,7 @@ class LanguageModelTaskConfig:
     batch_size, accumulate : int
         Blocks of the text in a batch, and batches in a step.
     steps_per_epoch : int
-        Steps between two draws of where the blocks begin.
+        Steps between two draws of the blocks' positions.
     model : mapping
         Sizes, as for :class:`~glassbox.models.GPT2Config` or
         :class:`~glassbox.models.LlamaConfig`.
@@ -87,13 +87,13 @@ class LanguageModelTask:
 
     Notes
     -----
-    As Karpathy's nanoGPT trains on characters.
+    As in Karpathy's nanoGPT, trained on characters.
     """
 
     def __init__(self, config: LanguageModelTaskConfig, seed: int = 0) -> None:
         self.config = config
         train, valid = _read(config)
-        # From both parts, as in the runs we compare ours with; all 65 occur in the first.
+        # From both parts, as in the runs that we compare with; all 65 occur in the first.
         self.characters = "".join(sorted({*train, *valid}))
         ids = {character: number for number, character in enumerate(self.characters)}
         self.text, self.held_out = (
@@ -126,14 +126,14 @@ class LanguageModelTask:
         """Return the mean negative log-likelihood of the held-out text's characters.
 
         Each block begins where the previous one ends, so its first characters are predicted from
-        little context; a shorter rest at the end is left out.
+        little context; a shorter remainder at the end is left out.
 
         Parameters
         ----------
         model : nn.Module
             In eval mode.
         group : Processes
-            Who measures; each process a part of the text.
+            The processes, each of which measures a part of the text.
 
         Returns
         -------

@@ -29,7 +29,7 @@ Two = tuple[str, str]  # texts, or their languages
 
 
 class Pair(NamedTuple):
-    """A sentence in two languages, of which the second is to be written."""
+    """A sentence in two languages: the source to read and the target to write."""
 
     source: str
     target: str
@@ -47,8 +47,8 @@ class TranslationConfig:
         The pairs of sentences; ``"phrases"`` come with the package, ``"pairs"`` are only the file
         ``pairs``, in any languages, with a twentieth held out.
     directions : tuple of (str, str)
-        From which language to which, such as ``(("fr", "en"),)``. One model learns several: a
-        token in front of the source tells it which language to write.
+        Source and target languages, such as ``(("fr", "en"),)``. One model can learn several: a
+        token before the source tells it which language to write.
     vocab_size : int
         Tokens in the vocabulary, which all languages share; learned from the corpus's training
         pairs.
@@ -60,7 +60,7 @@ class TranslationConfig:
     smoothing : float
         Label smoothing.
     tokens, accumulate : int
-        The most tokens in a batch on either side, including padding, and batches in a step.
+        Maximum tokens in a batch on either side, including padding, and batches in a step.
     max_len : int
         Pairs with more tokens on a side are left out.
     model : mapping
@@ -68,20 +68,20 @@ class TranslationConfig:
     start : str, optional
         A translator to fine-tune, a name or a folder; its vocabulary is kept.
     pairs : str, optional
-        A file in UTF-8 with a pair on each line, its sentences separated by a tab, in the order of
-        the first direction's languages. With a corpus other than ``"pairs"`` these are further
-        pairs, which the vocabulary is not learned from.
+        A UTF-8 file with one pair per line, its sentences separated by a tab, in the order of the
+        first direction's languages. With a corpus other than ``"pairs"``, these are further pairs,
+        from which the vocabulary is not learned.
     repeat : int
         How many times each of the further pairs is used.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, the corpus is not known, or its pairs are not given.
+        If a number is out of its range, the corpus is unknown, or its pairs are not given.
 
     Notes
     -----
-    The token in front is from Johnson et al. (2017). Chapter 9.
+    The token before the source is from Johnson et al. (2017). Chapter 9.
     """
 
     corpus: Corpus = "tatoeba"
@@ -196,7 +196,7 @@ class TranslationTask:
         model : nn.Module
             In eval mode.
         group : Processes
-            Who measures; each process a part of the pairs.
+            The processes, each of which measures a part of the pairs.
 
         Returns
         -------
@@ -247,7 +247,7 @@ def read_pairs(path: Path, directions: Sequence[Two]) -> list[Pair]:
         Lines of two texts separated by a tab, in the languages of the first direction; empty lines
         and lines that begin with ``#`` are skipped.
     directions : sequence of (str, str)
-        From which language to which.
+        Source and target languages.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def read_pairs(path: Path, directions: Sequence[Two]) -> list[Pair]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a line has not two texts or is not UTF-8, or a direction has another language.
+        If a line does not have two texts or is not UTF-8, or a direction has another language.
     """
     return _directed(read_rows(path, directions[0]), directions[0], directions)
 
@@ -284,7 +284,7 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a line has not two texts or is not UTF-8, naming it.
+        If a line does not have two texts or is not UTF-8, naming it.
     """
     rows = []
     for number, line in enumerate(decoded(path.read_bytes(), path).splitlines(), 1):
@@ -347,7 +347,7 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
             for source, target in multi30k(split, a, b)
         ]
     if config.corpus == "pairs":
-        assert config.pairs is not None  # the configuration has seen to it
+        assert config.pairs is not None  # the configuration ensures it
         languages = config.directions[0]
         rows = split_rows(Path(config.pairs), languages)[split]
     else:
@@ -358,12 +358,12 @@ def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[P
 
 
 def _lengths(examples: list[Example]) -> list[int]:
-    """Return the length of the longer side of each example, of which the target loses a token."""
+    """Return the length of the longer side of each example, where the target loses a token."""
     return [max(len(source), len(target) - 1) for source, target in examples]
 
 
 def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
-    """Return the texts of each language, each once, in the order in which they come."""
+    """Return the distinct texts of each language, in order of appearance."""
     texts: dict[str, dict[str, None]] = {}
     for pair in pairs:
         texts.setdefault(pair.language, {})[pair.source] = None
@@ -372,7 +372,7 @@ def _texts(pairs: list[Pair]) -> dict[str, list[str]]:
 
 
 def _plain(pairs: list[Pair], share: float, seed: int) -> list[Pair]:
-    """Return a random share of the pairs as one types them in a hurry."""
+    """Return a random share of the pairs, as typed in a hurry."""
     draw = torch.Generator().manual_seed(stream(seed, 2**31))
     drawn = (torch.rand(len(pairs), generator=draw) < share).tolist()
     return [
