@@ -74,7 +74,7 @@ def check_attention_inputs(
     Raises
     ------
     ValueError
-        If shapes, dtypes or devices do not fit, or the scale is not positive.
+        If shapes, dtypes or devices do not fit, with both in the message, or ``scale <= 0``.
     TypeError
         If the inputs are not floating-point tensors or the mask is not boolean.
     """
@@ -505,7 +505,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
     TypeError
         If ``positions`` is not a tensor of integers.
     ValueError
-        If its number of axes is neither 1 nor 2.
+        If it has any other number of axes.
     """
     if not isinstance(positions, Tensor) or positions.dtype not in (torch.int64, torch.int32):
         given = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__

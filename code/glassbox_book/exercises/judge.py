@@ -59,7 +59,7 @@ def check(exercise: str, answer: Any) -> Verdict:
     if exercise not in EXERCISES:
         names = "".join(f"\n  {name}" for name in EXERCISES)
         raise ValueError(f"there is no exercise called {exercise!r}. There are:{names}")
-    with torch.device("cpu"), torch.enable_grad():  # as in the cases, whatever the default
+    with torch.device("cpu"), torch.enable_grad():  # the device of the cases, whatever the default
         return _judge(EXERCISES[exercise], answer)
 
 

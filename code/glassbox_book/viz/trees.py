@@ -71,8 +71,8 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
     Raises
     ------
     ValueError
-        If there are no nodes, a node other than the first has no parent, a parent does not come
-        before its child, or a state is unknown.
+        If there are no nodes, any node but the first has no parent, or the first has one, a parent
+        does not come before its child, or a state is unknown.
 
     Notes
     -----
