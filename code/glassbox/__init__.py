@@ -1,6 +1,6 @@
-"""The Glass-Box Transformer: every part of the architecture in plain PyTorch, open to look into.
+"""The Glass-Box Transformer: every part of the architecture in plain PyTorch, open to inspection.
 
-The modules follow the chapters of the book, and imports only ever point up this list:
+The modules follow the chapters of the book, and imports only point up this list:
 
 - helpers: checks, files, modes, data, results
 - tokens: tokenization

@@ -1,4 +1,4 @@
-"""What surrounds a layer: all that its attentions take besides vectors and masks."""
+"""What surrounds a layer: all inputs of its attentions apart from vectors and masks."""
 
 from typing import NamedTuple
 
@@ -9,16 +9,16 @@ from glassbox.cache import KeyValueCache
 
 
 class Rotation(NamedTuple):
-    """By how much each component of a query or key is turned, at each position.
+    """The angles, as cosine and sine, by which queries and keys are rotated at each position.
 
     Parameters
     ----------
     cos : Tensor
-        ``(..., length, d_k)``, float32: the cosine of the pair's angle, for both of the pair.
+        ``(..., length, d_k)``, float32: the cosine of the pair's angle, for both components.
     sin : Tensor
-        ``(..., length, d_k)``: minus the sine for the first of the pair, the sine for the second.
+        ``(..., length, d_k)``: minus the sine for the first component, the sine for the second.
     interleaved : bool
-        Whether the two of a pair stand side by side (the paper) or half a width apart (LLaMA).
+        Whether the components of a pair are adjacent (the paper) or half a width apart (LLaMA).
     """
 
     cos: Tensor
@@ -27,20 +27,20 @@ class Rotation(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What surrounds a layer, passed down as one value from the stack to every attention.
+    """Everything around a layer, passed as one value from the stack down to every attention.
 
     Parameters
     ----------
     bias : Tensor, optional
         Added to the scores, broadcastable to ``(batch, n_heads, q_len, k_len)``.
     rotation : Rotation, optional
-        By what angles to turn queries and keys (rotary positions).
+        The rotation of queries and keys (rotary positions).
     cache : KeyValueCache, optional
-        Keys and values of earlier steps. In self-attention this step's are added to them, and
+        Keys and values of earlier steps. Self-attention appends those of the current step, and
         ``k_len`` counts them all. In cross-attention the first step fills the cache, and later
-        steps take keys and values from there.
+        steps take keys and values from it.
     memory_cache : KeyValueCache, optional
-        The cache of a decoder layer's cross-attention; ``cache`` is then that of its
+        The cache of a decoder layer's cross-attention; ``cache`` then belongs to its
         self-attention.
 
     Notes
@@ -54,5 +54,5 @@ class Around(NamedTuple):
     memory_cache: KeyValueCache | None = None
 
 
-#: What surrounds a layer that is called alone.
+#: For a layer called on its own.
 NOTHING = Around()

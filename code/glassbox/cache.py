@@ -1,4 +1,4 @@
-"""What a model has read already, so that each new token costs one step (chapter 10)."""
+"""Caches of the keys and values already computed, so each token costs one step (chapter 10)."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,18 @@ from glassbox.checks import check_continues
 class KeyValueCache:
     """The keys and values of one attention, kept from step to step.
 
-    Two buffers of their final length are made at the first step and filled from the left: a step
-    writes its own keys and values, and copies nothing of what is there already.
+    The first step allocates two buffers of their final length, which are filled from the left:
+    each step writes its own keys and values and copies none of the earlier ones.
 
     Parameters
     ----------
     max_len : int, optional
-        How many positions there will be at most; as many as the first step brings if left out.
+        Maximum number of positions. Defaults to those of the first step.
 
     Attributes
     ----------
     length : int
-        How many positions there are now.
+        Current number of positions.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class KeyValueCache:
     ) -> tuple[
         Float[Tensor, "batch kv_heads length d_k"], Float[Tensor, "batch kv_heads length d_v"]
     ]:
-        """Write new keys and values behind the others, and return all of them.
+        """Append new keys and values, and return all of them.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class KeyValueCache:
         ------
         ValueError
             If there is no room, or if the batch, the heads, the widths, the dtype or the device
-            are not those kept.
+            differ from those in the cache.
         """
         new = key.size(2)
         if self.max_len is None:
@@ -104,12 +104,12 @@ class KeyValueCache:
             self._key, self._value = (self._moved(x, rows) for x in (self._key, self._value))
 
     def crop(self, length: int) -> None:
-        """Forget all positions from ``length`` on.
+        """Discard all positions from ``length`` on.
 
         Raises
         ------
         ValueError
-            If there are not so many.
+            If the cache holds fewer positions.
         """
         if not 0 <= length <= self.length:
             raise ValueError(f"length={length}: this cache holds {self.length} positions")
@@ -123,26 +123,26 @@ class KeyValueCache:
     def _moved(self, buffer: Tensor, rows: Tensor) -> Tensor:
         if rows.numel() != buffer.size(0):
             return buffer.index_select(0, rows)
-        filled = buffer[:, :, : self.length]  # what is not written yet need not be moved
+        filled = buffer[:, :, : self.length]  # the rest is still empty
         filled.copy_(filled.index_select(0, rows))
         return buffer
 
 
 class LayerCache:
-    """The caches of one layer: of its own past, and in a decoder of the encoder's output.
+    """The caches of one layer: one for its own past, one for the encoder's output.
 
     Parameters
     ----------
     max_len : int
-        How many positions the layer will read at most.
+        Maximum number of positions the layer will read.
 
     Attributes
     ----------
     self_attention : KeyValueCache
-        Grows by what each step reads.
+        Grows with each step.
     cross_attention : KeyValueCache
-        Filled from the memory in the first step, and constant from then on; stays empty in a
-        model without an encoder.
+        Filled from the memory in the first step and constant afterwards; stays empty in a model
+        without an encoder.
 
     Notes
     -----
@@ -155,21 +155,21 @@ class LayerCache:
 
 
 class Cache:
-    """The caches of all layers of a model, for one batch of texts that are being written.
+    """The caches of all layers of a model, for one batch of texts being written.
 
     Parameters
     ----------
     n_layers : int
-        Layers of the decoder.
+        Number of decoder layers.
     max_len : int
-        How many positions it will read at most.
+        Maximum number of positions the decoder will read.
 
     Attributes
     ----------
     layers : list of LayerCache
         One for each layer.
     max_len : int
-        How many positions the model can read at most.
+        Maximum number of positions.
 
     Raises
     ------
@@ -189,7 +189,7 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """How many positions the model has read."""
+        """Number of positions the model has read."""
         return self.layers[0].self_attention.length
 
     def __iter__(self) -> Iterator[LayerCache]:
@@ -204,7 +204,7 @@ class Cache:
         Parameters
         ----------
         n_layers : int
-            Layers of the decoder.
+            Number of decoder layers.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class Cache:
         Raises
         ------
         ValueError
-            If the cache was made for another number of layers.
+            If the cache was made for a different number of layers.
         """
         if len(self) != n_layers:
             raise ValueError(
@@ -231,8 +231,8 @@ class Cache:
         rows : Tensor
             Integers, ``(new_batch,)``.
         same_memory : bool, optional
-            Whether every row takes the place of one with the same memory, as among the beams of
-            one text, so that the cross-attention's keys and values can stay where they are.
+            Whether every row replaces one with the same memory, as among the beams of one text;
+            the cross-attention's keys and values then stay in place.
         """
         for layer in self.layers:
             layer.self_attention.reorder(rows)
@@ -240,12 +240,12 @@ class Cache:
                 layer.cross_attention.reorder(rows)
 
     def crop(self, length: int) -> None:
-        """Forget all positions from ``length`` on; the memory stays.
+        """Discard all positions from ``length`` on, but keep the memory.
 
         Raises
         ------
         ValueError
-            If there are not so many.
+            If the cache holds fewer positions.
         """
         for layer in self.layers:
             layer.self_attention.crop(length)

@@ -1,4 +1,4 @@
-"""What the functions of this package refuse, and in which words."""
+"""Argument checks, which refuse wrong inputs and say what was expected."""
 
 from importlib import import_module
 from numbers import Integral
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: The axes of a mask, and those that a mask with fewer may mean.
+#: The axes of a mask, and those that a mask with fewer axes may mean.
 MASK_AXES = ("batch", "n_heads", "q_len", "k_len")
 FEWER_AXES = (
     ("k_len",),
@@ -25,7 +25,7 @@ def check_tensors(**given: Any) -> None:
     Raises
     ------
     TypeError
-        If one is no tensor, naming it.
+        If one is not a tensor; the message names it.
     """
     for name, thing in given.items():
         if not isinstance(thing, Tensor):
@@ -36,12 +36,12 @@ def check_tensors(**given: Any) -> None:
 
 
 def check_whole(name: str, given: Any) -> None:
-    """Refuse a size that is not a whole number.
+    """Refuse a size that is not an integer.
 
     Raises
     ------
     TypeError
-        If it is not, naming it.
+        If it is not; the message names it.
     """
     if not isinstance(given, Integral):
         raise TypeError(
@@ -50,12 +50,12 @@ def check_whole(name: str, given: Any) -> None:
 
 
 def check_scale(scale: float | None) -> None:
-    """Refuse a scale that would make all scores equal, or turn their order around.
+    """Refuse a scale that would make all scores equal or reverse their order.
 
     Raises
     ------
     ValueError
-        If it is not more than 0.
+        If it is not positive.
     """
     if scale is not None and not scale > 0:
         raise ValueError(f"scale={scale}: must be more than 0")
@@ -74,7 +74,7 @@ def check_attention_inputs(
     Raises
     ------
     ValueError
-        If shapes, dtypes or devices do not fit, naming both, or the scale is not more than 0.
+        If shapes, dtypes or devices do not fit, with both in the message, or ``scale <= 0``.
     TypeError
         If the inputs are not floating-point tensors or the mask is not boolean.
     """
@@ -121,12 +121,12 @@ def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
 def check_sequences(
     weight: Tensor, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
 ) -> None:
-    """Refuse sequences of vectors that are not what an attention with this weight expects.
+    """Refuse sequences of vectors that do not fit an attention with this ``weight``.
 
     Raises
     ------
     ValueError
-        If shapes, dtypes or devices do not fit the weight or one another, naming both.
+        If shapes, dtypes or devices do not fit the weight or each other; the message names both.
     TypeError
         If one is not a floating-point tensor.
     """
@@ -146,7 +146,7 @@ def check_sequences(
                 f"{name} is on {tensor.device}, the weights of this attention are on "
                 f"{weight.device}: move it there with .to('{weight.device}')"
             )
-        # Under autocast the projections convert what they are given.
+        # Under autocast the projections convert their inputs.
         if (
             tensor.dtype != weight.dtype
             and tensor.is_floating_point()
@@ -167,7 +167,7 @@ def check_same_width(query: Tensor, key: Tensor) -> None:
     Raises
     ------
     ValueError
-        If their last axes differ, naming both.
+        If their last axes differ; the message names both.
     """
     if query.size(-1) != key.size(-1):
         raise ValueError(
@@ -179,12 +179,12 @@ def check_same_width(query: Tensor, key: Tensor) -> None:
 def check_additive_weights(
     query: Tensor, key: Tensor, query_weight: Tensor, key_weight: Tensor, score_weight: Tensor
 ) -> None:
-    """Refuse weights of additive attention that do not fit the queries, the keys or one another.
+    """Refuse weights of additive attention that do not fit the queries, the keys or each other.
 
     Raises
     ------
     ValueError
-        If a shape does not fit, naming both.
+        If a shape does not fit; the message names both.
     """
     if score_weight.dim() != 1:
         raise ValueError(
@@ -204,15 +204,15 @@ def check_model_mask(
 ) -> None:
     """Refuse a mask for a whole model that does not have the four axes of the scores.
 
-    With fewer, ``(batch, k_len)`` would be taken for ``(q_len, k_len)`` in a batch of as many
-    texts as a text has tokens.
+    With fewer axes, ``(batch, k_len)`` would be mistaken for ``(q_len, k_len)`` in a batch of as
+    many texts as each has tokens.
 
     Raises
     ------
     TypeError
         If ``mask`` is not a boolean tensor.
     ValueError
-        If it has fewer or more than four axes, or as in :func:`check_mask`.
+        If it does not have four axes, or for the reasons of :func:`check_mask`.
     """
     if mask is None:
         return
@@ -228,7 +228,7 @@ def check_model_mask(
 def check_mask(
     mask: Tensor, scores_shape: tuple[int, ...], device: torch.device, name: str = "mask"
 ) -> None:
-    """Refuse a mask that is not boolean, does not broadcast to the scores or is elsewhere.
+    """Refuse a mask that is not boolean, does not broadcast to the scores or is on another device.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def check_mask(
 
 
 def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> str:
-    """Say how a mask of this shape gets the axes it lacks, for all that its axes may mean."""
+    """Show how to add the missing axes to a mask of this shape, for each meaning it may have."""
     axes = {4: MASK_AXES, 3: ("batch", "q_len", "k_len")}.get(len(scores_shape), ())
     sizes = dict(zip(axes, scores_shape, strict=True))
     return "".join(
@@ -298,18 +298,18 @@ def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device
 
 
 def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a tensor of this shape broadcasts to the target's without making it larger."""
+    """Return whether ``shape`` broadcasts to ``target`` without enlarging it."""
     sizes = zip(reversed(shape), reversed(target), strict=False)
     return len(shape) <= len(target) and all(size in (1, full) for size, full in sizes)
 
 
 def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:
-    """Refuse vectors of another width or precision than a norm's weights.
+    """Refuse vectors whose width or precision differs from that of a norm's weights.
 
     Raises
     ------
     ValueError
-        If they are, naming both. Under autocast any precision will do.
+        If either differs; the message names both. Under autocast any precision will do.
     """
     width = weight.numel()
     if not x.shape[-1:] == weight.shape == (weight if bias is None else bias).shape:
@@ -328,7 +328,7 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
 def check_heads(
     d_model: int, n_heads: int, n_kv_heads: int | None = None, d_k: int | None = None
 ) -> None:
-    """Refuse a width that cannot be shared out evenly among the heads.
+    """Refuse a width that does not divide evenly among the heads.
 
     Raises
     ------
@@ -336,7 +336,7 @@ def check_heads(
         If a number is less than 1, ``n_heads`` does not divide ``d_model`` and no ``d_k`` is
         given, or ``n_kv_heads`` does not divide ``n_heads``.
     TypeError
-        If one is not a whole number.
+        If one is not an integer.
     """
     sizes = {"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_k": d_k}
     for name, given in sizes.items():
@@ -364,13 +364,13 @@ def check_token_ids(what: str, ids: Any, vocab_size: int, device: torch.device) 
     Raises
     ------
     TypeError, ValueError
-        If they are not, or there is none, or they are on another device than the model.
+        If they are not, if there are none, or if they are not on the model's device.
     """
     fit = isinstance(ids, Tensor) and ids.dim() == 2 and ids.dtype == torch.int64
     if not fit or 0 in ids.shape or ids.device != device:
         _check_ids(what, ids, device)
     if torch.compiler.is_compiling() or ids.is_meta:
-        return  # no values to look at, only shapes
+        return  # only shapes, no values
     low, high = (int(end) for end in ids.aminmax())
     if low < 0 or high >= vocab_size:
         raise ValueError(
@@ -395,19 +395,19 @@ def _check_ids(what: str, ids: Tensor, device: torch.device) -> None:
 
 
 def too_long(length: int, max_len: int) -> ValueError:
-    """Return what to raise where a text is longer than a model has positions for.
+    """Return the error to raise for a text longer than a model's number of positions.
 
     Parameters
     ----------
     length : int
-        How many tokens the text has.
+        Number of tokens in the text.
     max_len : int
-        How many positions there are.
+        Number of positions.
 
     Returns
     -------
     ValueError
-        Which names both.
+        The message names both.
     """
     return ValueError(
         f"the text has {length} tokens, but this model has positions for {max_len} only: "
@@ -416,17 +416,17 @@ def too_long(length: int, max_len: int) -> ValueError:
 
 
 def give_either(one: str, other: str) -> ValueError:
-    """Return what to raise where neither of two arguments is given, or both are."""
+    """Return the error to raise if neither of two arguments is given, or both are."""
     return ValueError(f"give either {one} or {other}, and not both")
 
 
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
-    """Refuse numbers of which there is not one for each token.
+    """Refuse a tensor that does not have one number for each token.
 
     Raises
     ------
     ValueError
-        If their shape is not ``shape``, naming both.
+        If its shape is not ``shape``; the message names both.
     """
     if given.shape != shape:
         raise ValueError(
@@ -435,24 +435,24 @@ def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
-    """Refuse a word that stands for nothing.
+    """Refuse an unknown option.
 
     Raises
     ------
     ValueError
-        If ``given`` is not among ``known``, naming both.
+        If ``given`` is not among ``known``; the message names both.
     """
     if given not in known:
         raise ValueError(f"{name}={given!r} is not known; expected one of {sorted(known)}")
 
 
 def check_same_memory(memory: Tensor, key: Tensor) -> None:
-    """Refuse a memory that is not the one whose keys are in the cache.
+    """Refuse a memory other than the one whose keys are in the cache.
 
     Raises
     ------
     ValueError
-        If batch or length differ, naming both.
+        If batch or length differ; the message names both.
     """
     if (memory.size(0), memory.size(1)) != (key.size(0), key.size(2)):
         raise ValueError(
@@ -462,12 +462,12 @@ def check_same_memory(memory: Tensor, key: Tensor) -> None:
 
 
 def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None:
-    """Refuse ``length`` keys or values that cannot stand behind those in a cache.
+    """Refuse ``length`` keys or values that cannot continue those in a cache.
 
     Raises
     ------
     ValueError
-        If batch, heads, length, width, dtype or device differ, naming both.
+        If batch, heads, length, width, dtype or device differ; the message names both.
     """
     if (new.dtype, new.device) != (buffer.dtype, buffer.device):
         raise ValueError(
@@ -482,7 +482,7 @@ def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None
 
 
 def check_memory(memory: Tensor | None) -> None:
-    """Refuse that a layer with cross-attention has no memory, and that one without has one.
+    """Refuse a missing memory with cross-attention, or a memory without cross-attention.
 
     Raises
     ------
@@ -505,7 +505,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
     TypeError
         If ``positions`` is not a tensor of integers.
     ValueError
-        If it has another number of axes.
+        If it has any other number of axes.
     """
     if not isinstance(positions, Tensor) or positions.dtype not in (torch.int64, torch.int32):
         given = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
@@ -519,7 +519,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
 
 
 def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
-    """Refuse positions that are not those of the embeddings ``x``, and another width than ours.
+    """Refuse positions that do not fit the embeddings ``x``, and a width other than ``d_model``.
 
     Raises
     ------
@@ -554,7 +554,7 @@ def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
     TypeError
         If one is not a tensor of integers.
     ValueError
-        If they are those of different batches, or on different devices.
+        If they belong to different batches or are on different devices.
     """
     check_positions(q_positions, "q_positions")
     check_positions(k_positions, "k_positions")
@@ -578,7 +578,7 @@ def check_even(name: str, size: int, why: str) -> None:
     Raises
     ------
     TypeError
-        If ``size`` is not a whole number.
+        If ``size`` is not an integer.
     ValueError
         If ``size`` is odd or less than 2.
     """
@@ -588,24 +588,24 @@ def check_even(name: str, size: int, why: str) -> None:
 
 
 def check_base(base: float) -> None:
-    """Refuse a base whose powers do not make frequencies fall.
+    """Refuse a base with which the frequencies would not decrease.
 
     Raises
     ------
     ValueError
-        If ``base`` is not more than 1.
+        If ``base`` is not greater than 1.
     """
     if not base > 1:
         raise ValueError(f"base={base}: must be more than 1, so that later pairs turn more slowly")
 
 
 def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
-    """Refuse a number that is not whole or is too small; ``hint`` ends the message.
+    """Refuse a number that is not an integer or is too small; ``hint`` ends the message.
 
     Raises
     ------
     ValueError
-        If it is, naming it and the least that it may be.
+        If it is either; the message names it and the minimum.
     """
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
         raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}{hint}")
@@ -617,21 +617,21 @@ def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
     Parameters
     ----------
     module : str
-        Its name, or that of a module of it.
+        Name of the library or of one of its modules.
     purpose : str
-        What it is needed for, as the message says it.
+        What it is needed for, as worded in the message.
     extra : str, optional
         The extra of this package that installs it.
 
     Returns
     -------
     ModuleType
-        The library, or that module.
+        The library or module.
 
     Raises
     ------
     ModuleNotFoundError
-        If it is not installed, saying how to install it.
+        If it is not installed; the message says how to install it.
     """
     library = module.partition(".")[0]
     try:

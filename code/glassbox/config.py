@@ -20,17 +20,17 @@ class StackConfig:
     d_model : int
         Width of every position's vector.
     n_heads : int or tuple of int
-        Attention heads in a layer, or one number for each layer.
+        Number of attention heads in a layer, or one number for each layer.
     n_layers : int
-        Layers in a stack.
+        Number of layers in a stack.
     d_ff : int
         Width inside the feed-forward networks.
     dropout : float
         Share of values dropped in training, at least 0 and less than 1.
     activation : {"relu", "gelu", "gelu_tanh", "silu"}
-        Of the feed-forward networks.
+        Activation of the feed-forward networks.
     norm_first : bool
-        Pre-norm if true, post-norm (the paper's) if not.
+        Pre-norm if true, post-norm (the paper's) if false.
     norm_eps : float
         Added to the variance in every norm.
     norm : {"layer", "rms"}
@@ -40,20 +40,20 @@ class StackConfig:
     bias : bool
         Whether attentions and feed-forward networks add a bias.
     n_kv_heads : int, optional
-        Heads of keys and values, shared by groups of query heads; ``n_heads`` if left out.
+        Number of key-value heads, shared by groups of query heads. Defaults to ``n_heads``.
     d_k : int, optional
-        Width of a head; ``d_model // n_heads`` if left out.
+        Width of a head. Defaults to ``d_model // n_heads``.
     scale : float, optional
-        What scores are multiplied by; one over the root of the head's width if left out.
+        Factor that multiplies the scores. Defaults to one over the root of the head's width.
 
     Raises
     ------
     ValueError
-        If a size is not positive, the heads do not divide the width, there are heads for another
-        number of layers, key-value heads do not divide the heads, the dropout is no share,
-        ``norm_eps`` is not positive, or a kind is not known.
+        If a size is not positive, the heads do not divide the width, ``n_heads`` has a number for
+        too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
+        [0, 1), ``norm_eps`` is not positive, or a kind is unknown.
     TypeError
-        If a size is not a whole number, or a share, an epsilon or a scale no number.
+        If a size is not an integer, or if ``dropout``, ``norm_eps`` or ``scale`` is not a number.
 
     Notes
     -----
@@ -98,7 +98,7 @@ class StackConfig:
         return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
     def _check_kinds(self) -> None:
-        """Refuse numbers and words that are not what the fields of this class are declared as."""
+        """Refuse numbers and words that do not fit the declared types of the fields."""
         hints = get_type_hints(type(self))
         for field in fields(self):
             given, hint = getattr(self, field.name), hints[field.name]
@@ -110,7 +110,7 @@ class StackConfig:
 
 
 def _check_number(name: str, given: Any, declared: tuple[Any, ...]) -> None:
-    """Refuse what is of none of the ``declared`` types, one of which is a number's."""
+    """Refuse a value of none of the ``declared`` types, at least one of which is numeric."""
     kinds = {int: Integral, float: Real}
     if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
         expected = "a whole number" if int in declared else "a number"

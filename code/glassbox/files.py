@@ -11,33 +11,33 @@ from tempfile import TemporaryDirectory
 if sys.platform != "win32":
     import fcntl
 
-#: How the names end of hidden folders in which something is written, and of those being deleted.
+#: Suffixes of hidden folders that are being written and of those that are being deleted.
 PART, OLD = ".part", ".old"
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a path for writing a file or a folder, and move it to ``path`` once it is on the disk.
+    """Yield a path for writing a file or folder, and move it to ``path`` once it is on the disk.
 
-    Other programs find the old content or the new one, both complete, even after a power failure.
+    Other programs see either the old or the new content, complete, even after a power failure.
 
     Parameters
     ----------
     path : str or path
-        The destination, which is replaced; the folders above it are made if they are missing.
+        The destination, which is replaced; missing parent folders are created.
 
     Yields
     ------
     Path
-        Where to write: nothing is there yet, not even the folder if it is to be one. If the block
-        raises, what it has written is deleted and the destination stays as it was.
+        Where to write. Nothing exists there yet; if it is to be a folder, create it. If the block
+        raises, everything it wrote is deleted and the destination is left unchanged.
 
     Raises
     ------
     FileExistsError
         If a folder was written and the destination is a file.
     OSError
-        If something cannot be written, such as on a full disk.
+        If something cannot be written, for example because the disk is full.
     """
     path = Path(path).expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,19 +54,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give an empty folder for writing files, and move them to ``folder`` once all are written.
+    """Yield an empty folder for writing files, and move them to ``folder`` once all are written.
 
-    Files already there are kept, and if the block raises nothing is changed.
+    Files already there are kept, and nothing changes if the block raises.
 
     Parameters
     ----------
     folder : str or path
-        Made if it is missing.
+        Created if it is missing.
 
     Yields
     ------
     Path
-        On the same disk, so that moving a file is one step.
+        A folder on the same disk, so moving a file is one step.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder in such an order that it is never found half deleted.
+    """Delete a folder, renaming it first so that it never appears half deleted.
 
     Raises
     ------
@@ -96,11 +96,11 @@ def remove(folder: Path) -> None:
     old = folder.with_name(f".{folder.name}{OLD}")
     shutil.rmtree(old, ignore_errors=True)
     folder.rename(old)
-    shutil.rmtree(old, ignore_errors=True)  # what another program still reads goes with `sweep`
+    shutil.rmtree(old, ignore_errors=True)  # `sweep` deletes what another program still reads
 
 
 def sweep(folder: Path) -> None:
-    """Delete what a killed process left in a folder, half written or half deleted."""
+    """Delete the half-written or half-deleted files a killed process left in a folder."""
     for path in folder.glob(".*"):
         if path.suffix in (PART, OLD) and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -110,7 +110,7 @@ def sweep(folder: Path) -> None:
 def lock(folder: Path) -> Iterator[None]:
     """Keep every other process out of a folder until the block or this process ends.
 
-    Where there are no locks, as on some network file systems and on Windows, the block runs
+    On systems without such locks, such as Windows and some network file systems, the block runs
     without one.
 
     Raises
@@ -140,7 +140,7 @@ def lock(folder: Path) -> Iterator[None]:
 def _sync(path: Path) -> None:
     """Wait until a file, or the list of files in a folder, is on the disk."""
     if path.is_dir() and os.name != "posix":
-        return  # Windows opens no folders
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)

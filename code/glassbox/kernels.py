@@ -1,9 +1,9 @@
-"""How a fast version stands in for a formula, and the fast versions of the layers.
+"""Kernels, the fast versions of formulas: how they are registered, and those of the layers.
 
-A formula is a function whose body is an equation of the book, and everything calls it by its name.
-A kernel computes the same sooner. It is registered on the formula by that name, runs by default,
-and answers ``NotImplemented`` where it does not apply; then, and inside ``with formulas():``, the
-formula itself runs.
+A formula is a function whose body is an equation of the book; all code calls the formula. A kernel
+computes the same result faster. It is registered under the formula's name and runs by default. If
+it does not apply, it returns ``NotImplemented``, and the formula itself runs; so it does inside
+``with formulas():``.
 """
 
 import math
@@ -24,36 +24,36 @@ from glassbox.masks import allowed_past
 Formula = TypeVar("Formula", bound=Callable[..., Any])
 Answer = Tensor | NotImplementedType  # where a kernel does not apply
 
-#: The kernels by the names of their formulas.
+#: The kernels, by the names of their formulas.
 KERNELS: dict[str, Callable[..., Any]] = {}
-#: From so many vectors on PyTorch lets all cores read a matrix itself.
+#: From this many vectors on, PyTorch itself uses all cores to read a matrix.
 MANY = 9
-#: Matrices with fewer numbers are read sooner than they are cut.
+#: Matrices with fewer numbers are read faster than they are split.
 LARGE = 500_000
-#: The formulas that run themselves now.
+#: The formulas that currently run without their kernels.
 _shown: ContextVar[frozenset[str]] = ContextVar("shown", default=frozenset())
-#: Whoever is looking now (see ``record``): the formula of attention calls them with its tensors.
+#: The current observers (see ``record``): the attention formula calls each with its tensors.
 observers: ContextVar[tuple[Callable[..., None], ...]] = ContextVar("observers", default=())
 
 
 @contextmanager
 def formulas(*names: str) -> Iterator[None]:
-    """Run formulas themselves inside the ``with`` block, so that a debugger steps into them.
+    """Run formulas without their kernels inside a ``with`` block, for a debugger to step into.
 
     Parameters
     ----------
     *names : str
-        Which, by the names in :data:`KERNELS`; all of them if none is given.
+        Names of formulas, from :data:`KERNELS`; all of them if none is given.
 
     Yields
     ------
     None
-        While none of their kernels runs in this thread. Compiled code keeps its own.
+        None of their kernels runs in this thread meanwhile. Compiled code keeps its kernels.
 
     Raises
     ------
     ValueError
-        If a name is not that of a formula that has a kernel.
+        If no formula of that name has a kernel.
 
     Examples
     --------
@@ -70,17 +70,17 @@ def formulas(*names: str) -> Iterator[None]:
 
 
 def formula(function: Formula) -> Formula:
-    """Let the kernel of a formula stand in for it, where there is one and it applies.
+    """Decorate a formula to run its kernel instead, if it has one and the kernel applies.
 
     Parameters
     ----------
     function : callable
-        The formula; its kernel is registered by its qualified name.
+        The formula; its kernel is registered under its qualified name.
 
     Returns
     -------
     callable
-        What is called in its place.
+        The function that tries the kernel first.
     """
     name = function.__qualname__
 
@@ -106,7 +106,7 @@ def kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     Returns
     -------
     callable
-        A decorator that leaves the function as it is.
+        A decorator that returns the function unchanged.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,16 +120,16 @@ def kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _attend(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, causal: bool, around: Any
 ) -> Answer:
-    # PyTorch's kernel keeps no map in memory (Dao et al., 2022). Compiled code has no observers.
+    # PyTorch's kernel stores no weights (Dao et al., 2022). Compiled code has no observers.
     live = not torch.compiler.is_compiling()
     if live and (observers.get() or (query.requires_grad and _short_and_half(query, key))):
         return NotImplemented
-    # It counts positions from the first key: its own causality fits equal lengths alone.
+    # Its is_causal counts positions from the first key, which is right only for equal lengths.
     alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
     if not alone and (causal or mask is not None or around.bias is not None):
         mask = _added(query, key, mask, causal, around.bias)
         if mask is NotImplemented:
-            return NotImplemented  # the formula says what is wrong
+            return NotImplemented  # the formula raises the error
     grouped = query.size(1) != key.size(1)
     return F.scaled_dot_product_attention(
         query, key, value, mask, is_causal=alone, scale=attention.scale, enable_gqa=grouped
@@ -139,7 +139,7 @@ def _attend(
 def _added(
     query: Tensor, key: Tensor, mask: Tensor | None, causal: bool, bias: Tensor | None
 ) -> Any:
-    """Return mask, causality and bias in one tensor of four axes, if they fit."""
+    """Combine mask, causality and bias into one tensor of four axes, if they fit."""
     q_len, k_len = query.size(2), key.size(2)
     for given in (mask, bias):
         if given is not None and not _fits_scores(given, given is mask, query, k_len):
@@ -163,8 +163,8 @@ def _fits_scores(given: Any, boolean: bool, query: Tensor, k_len: int) -> bool:
 
 
 def _short_and_half(query: Tensor, key: Tensor) -> bool:
-    # Trained in half precision on a CPU, the kernel takes up to six times as long as the formula
-    # where texts are short.
+    # On short texts, training in half precision on a CPU takes up to six times as long with the
+    # kernel as with the formula.
     return (
         query.device.type == "cpu"
         and query.dtype in (torch.bfloat16, torch.float16)
@@ -174,7 +174,7 @@ def _short_and_half(query: Tensor, key: Tensor) -> bool:
 
 @kernel("LayerNorm.forward")
 def _layer_norm(norm: Any, x: Tensor) -> Answer:
-    # Under autocast it converts what it is given. The formula says what is wrong.
+    # Under autocast it converts its inputs. The formula raises the errors.
     fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(x.device.type)
     if not fit or x.shape[-1:] != norm.weight.shape:
         return NotImplemented
@@ -188,14 +188,14 @@ kernel("gelu_tanh")(partial(F.gelu, approximate="tanh"))
 @kernel("dropout")
 def _dropout(x: Tensor, p: float) -> Answer:
     if not 0 <= p <= 1:
-        return NotImplemented  # the formula says so
-    # A compiler makes something faster of PyTorch's own, and so does a GPU.
+        return NotImplemented  # the formula raises the error
+    # Compiled or on a GPU, PyTorch's own dropout is faster.
     if x.device.type != "cpu" or torch.compiler.is_compiling():
         return F.dropout(x, p)
     if p == 1:
         return x * 0
-    # A generator on a CPU makes 64 bits at a time, one after the other. That is what takes long,
-    # so each draw decides over four values.
+    # A CPU generator draws 64 bits at a time, in sequence. Drawing takes most of the time, so each
+    # draw decides about four values.
     draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device)
     bits = draws.random_(-(2**63), None).view(torch.int16)[: x.numel()].view(x.shape)
     kept = bits >= round(p * 2**16) - 2**15
@@ -204,14 +204,14 @@ def _dropout(x: Tensor, p: float) -> Answer:
 
 @kernel("Linear.forward")
 def _few_rows(linear: Any, x: Tensor) -> Tensor:
-    # For few vectors PyTorch reads a matrix with one core. Cut into pieces, all cores read it.
+    # For few vectors PyTorch reads a matrix with one core. Split into pieces, it is read by all.
     weight, bias = linear.weight, linear.bias
     off = torch.compiler.is_compiling() or torch.is_grad_enabled() or weight.numel() < LARGE
     off = off or x.device.type != "cpu" or x.itemsize < 4 or torch.is_autocast_enabled("cpu")
     pieces = 1 if off else min(torch.get_num_threads(), len(weight))
     if pieces == 1 or x.numel() >= MANY * x.size(-1):
         return F.linear(x, weight, bias)
-    even = len(weight) // pieces * pieces  # what is left over is less than one row for each core
+    even = len(weight) // pieces * pieces  # fewer rows than cores are left over
     matrix = weight[:even].unflatten(0, (pieces, -1)).mT
     products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
     parts = products.transpose(0, 1).reshape(*x.shape[:-1], even), F.linear(x, weight[even:])

@@ -1,4 +1,4 @@
-"""The layers of encoder and decoder, and what they are made of (chapters 7 and 8)."""
+"""The layers of encoder and decoder, and their parts (chapters 7 and 8)."""
 
 import math
 from collections.abc import Callable
@@ -18,28 +18,28 @@ from glassbox.linear import Linear
 
 @formula
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    r"""Set a share of ``x`` to 0, each value for itself, and enlarge the rest to make up for it.
+    r"""Set each value of ``x`` to 0 with probability ``p``, and scale up the rest to compensate.
 
     .. math:: y_i = \frac{m_i}{1 - p}\, x_i, \qquad m_i \sim \operatorname{Bernoulli}(1 - p)
 
-    so that the expectation of :math:`y_i` is :math:`x_i`.
+    The expectation of :math:`y_i` is therefore :math:`x_i`.
 
     Parameters
     ----------
     x : Tensor
-        Any shape, on a CPU or elsewhere.
+        Any shape, on any device.
     p : float
-        The share that is set to 0, at least 0 and at most 1.
+        Probability of 0 for each value, from 0 to 1.
 
     Returns
     -------
     Tensor
-        As ``x``, drawn with PyTorch's own generator of that device.
+        Like ``x``, drawn with PyTorch's default generator for its device.
 
     Raises
     ------
     ValueError
-        If ``p`` is no share.
+        If ``p`` is not between 0 and 1.
 
     Notes
     -----
@@ -52,12 +52,12 @@ def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
 
 
 class Dropout(nn.Dropout):
-    """:func:`dropout` as a module: ``x`` itself while the model is not trained.
+    """:func:`dropout` as a module, which returns its input unchanged outside training.
 
     Parameters
     ----------
     p : float, optional
-        The share that is set to 0.
+        Probability of 0 for each value.
 
     Notes
     -----
@@ -68,7 +68,7 @@ class Dropout(nn.Dropout):
         super().__init__(p)
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Drop values of ``input`` in training, any shape."""
+        """Drop values of ``input``, of any shape, in training mode."""
         return dropout(input, self.p) if self.training and self.p else input
 
 
@@ -78,12 +78,12 @@ def layer_norm(
     bias: Float[Tensor, " d_model"],
     eps: float = 1e-5,
 ) -> Float[Tensor, "*batch d_model"]:
-    r"""Give every position mean 0 and variance 1, then a learned scale and shift.
+    r"""Normalise every position to mean 0 and variance 1, then apply a learned scale and shift.
 
     .. math:: \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot \gamma + \beta
 
-    with mean :math:`\mu` and variance :math:`\sigma^2` over the last axis alone. The variance
-    divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` stands inside the root.
+    The mean :math:`\mu` and variance :math:`\sigma^2` are over the last axis alone. The variance
+    divides by ``d_model``, not by ``d_model - 1``, and :math:`\varepsilon` is inside the root.
     Half precision is normalised in float32, where squares do not overflow, and rounded once.
 
     Parameters
@@ -93,7 +93,7 @@ def layer_norm(
     weight, bias : Tensor
         :math:`\gamma` and :math:`\beta`, ``(d_model,)``.
     eps : float, optional
-        Keeps the root away from 0.
+        :math:`\varepsilon`, which keeps the root from being 0.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def layer_norm(
     Raises
     ------
     ValueError
-        If ``x``, ``weight`` and ``bias`` are not equally wide, or not of one precision.
+        If ``x``, ``weight`` and ``bias`` differ in width or precision.
 
     Notes
     -----
@@ -119,13 +119,13 @@ def layer_norm(
 def rms_norm(
     x: Float[Tensor, "*batch d_model"], weight: Float[Tensor, " d_model"], eps: float = 1e-6
 ) -> Float[Tensor, "*batch d_model"]:
-    r"""Divide every position by the root of its mean square, then apply a learned scale.
+    r"""Divide every position by its root mean square, then apply a learned scale.
 
     .. math:: \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot \gamma
 
-    No mean is taken away and nothing is added: what is left of :func:`layer_norm` when only the
-    length of the vector is to stay in range. Half precision is normalised in float32, where
-    squares do not overflow, and rounded once.
+    This is :func:`layer_norm` without the mean and the shift: it only keeps the length of the
+    vector in range. Half precision is normalised in float32, where squares do not overflow, and
+    rounded once.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def rms_norm(
     weight : Tensor
         :math:`\gamma`, ``(d_model,)``.
     eps : float, optional
-        Keeps the root away from 0.
+        :math:`\varepsilon`, which keeps the root from being 0.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def rms_norm(
     Raises
     ------
     ValueError
-        If ``x`` and ``weight`` are not equally wide, or not of one precision.
+        If ``x`` and ``weight`` differ in width or precision.
 
     Notes
     -----
@@ -164,7 +164,7 @@ class LayerNorm(nn.Module):
     d_model : int
         Width of the inputs.
     eps : float, optional
-        Keeps the root away from 0.
+        Added to the variance.
 
     Notes
     -----
@@ -194,14 +194,14 @@ class LayerNorm(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """:func:`rms_norm` with its scale as parameter.
+    """:func:`rms_norm` with its scale as a parameter.
 
     Parameters
     ----------
     d_model : int
         Width of the inputs.
     eps : float, optional
-        Keeps the root away from 0.
+        Added to the mean square.
 
     Notes
     -----
@@ -233,7 +233,7 @@ NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {"layer": LayerNorm, "rms": 
 
 @formula
 def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Let a number through by its rank among normal ones: :math:`x \, \Phi(x)`.
+    r"""Scale a number by its quantile in the standard normal: :math:`x \, \Phi(x)`.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     Returns
     -------
     Tensor
-        The same shape. :math:`\Phi` is the distribution function of the standard normal.
+        The same shape. :math:`\Phi` is the cumulative distribution function.
 
     Notes
     -----
@@ -275,7 +275,7 @@ def gelu_tanh(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Let a number through by its logistic: :math:`x \, \sigma(x)`, also called swish.
+    r"""Scale a number by its logistic function: :math:`x \, \sigma(x)`, also called swish.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return x * torch.sigmoid(x)
 
 
-#: The activations by the names that configurations give them.
+#: The activations, by their names in configurations.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
     "gelu": gelu,
@@ -304,7 +304,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    r"""Two linear maps with a bend between them, the same at every position.
+    r"""Two linear maps with a nonlinearity between them, the same at every position.
 
     .. math:: \operatorname{FFN}(x) = f(x W_1 + b_1) W_2 + b_2
 
@@ -313,16 +313,16 @@ class FeedForward(nn.Module):
     d_model : int
         Width of inputs and outputs.
     d_ff : int
-        Width in between; four times ``d_model`` in the paper.
+        Width of the hidden layer; four times ``d_model`` in the paper.
     activation : {"relu", "gelu", "gelu_tanh", "silu"}, optional
-        :math:`f`. The paper uses ReLU; BERT the exact GELU, GPT-2 its approximation.
+        :math:`f`. The paper uses ReLU, BERT the exact GELU, GPT-2 its approximation.
     bias : bool, optional
         Whether the two maps add a bias.
 
     Raises
     ------
     ValueError
-        If ``activation`` is not known.
+        If ``activation`` is unknown.
 
     Notes
     -----
@@ -344,20 +344,20 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    r"""A feed-forward network in which a second map decides how much of the first goes through.
+    r"""A feed-forward network in which a second map, the gate, scales the output of the first.
 
     .. math:: \operatorname{FFN}(x) = \left(f(x W_g) \odot x W_1\right) W_2
 
-    With :func:`silu` as :math:`f` this is SwiGLU, LLaMA's; with :func:`gelu_tanh` GEGLU, that of
-    later T5s.
+    With :func:`silu` as :math:`f` this is SwiGLU, which LLaMA uses; with :func:`gelu_tanh` it is
+    GEGLU, which later T5 models use.
 
     Parameters
     ----------
     d_model : int
         Width of inputs and outputs.
     d_ff : int
-        Width in between. Three matrices instead of two: at two thirds of the width there are as
-        many parameters.
+        Width of the hidden layer. With three matrices instead of two, two thirds of the width
+        take as many parameters.
     activation : {"relu", "gelu", "gelu_tanh", "silu"}, optional
         :math:`f`.
     bias : bool, optional
@@ -366,7 +366,7 @@ class GatedFeedForward(nn.Module):
     Raises
     ------
     ValueError
-        If ``activation`` is not known.
+        If ``activation`` is unknown.
 
     Notes
     -----
@@ -389,18 +389,18 @@ class GatedFeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    r"""What the layers of encoder and decoder share: sublayers with residual connections.
+    r"""The base class of encoder and decoder layers: sublayers with residual connections.
 
     Post-norm, as in the paper and in BERT: :math:`\operatorname{LN}(x + f(x))`.
-    Pre-norm: :math:`x + f(\operatorname{LN}(x))`, with one more norm after the last layer, which
-    the stack adds. Dropout applies to the output of :math:`f`, before the sum.
+    Pre-norm: :math:`x + f(\operatorname{LN}(x))`; the stack adds one more norm after its last
+    layer. Dropout applies to the output of :math:`f`, before the sum.
 
     Parameters
     ----------
     config : StackConfig
         The sizes.
     index : int, optional
-        Which layer of the stack this is, from 0; matters where layers differ in their heads.
+        Which layer of the stack this is, from 0; needed if layers differ in their number of heads.
 
     Notes
     -----
@@ -416,12 +416,12 @@ class Layer(nn.Module):
         self.attention_norm = _norm(config)
 
     def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Add to ``x`` what ``sublayer`` makes of it; ``norm`` comes before it, or at the end.
+        """Add the output of ``sublayer`` to ``x``, and normalise its input or the sum.
 
         Parameters
         ----------
         x, norm, sublayer
-            The vectors, the norm, and :math:`f`, from vectors to as many of the same width.
+            The vectors, the norm, and :math:`f`, which preserves the vectors' number and width.
 
         Returns
         -------
@@ -460,7 +460,7 @@ class EncoderLayer(Layer):
         mask: Bool[Tensor, "..."] | None = None,
         around: Around = NOTHING,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Let the positions exchange, then transform each by itself.
+        """Let the positions attend to each other, then transform each separately.
 
         Parameters
         ----------
@@ -478,7 +478,7 @@ class EncoderLayer(Layer):
 
 
 class DecoderLayer(Layer):
-    """Causal self-attention, cross-attention on the encoder's output, a feed-forward network.
+    """Causal self-attention, cross-attention to the encoder's output, a feed-forward network.
 
     Parameters
     ----------
@@ -487,7 +487,7 @@ class DecoderLayer(Layer):
     index : int, optional
         Which layer of the stack this is, from 0.
     cross_attention : bool, optional
-        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
+        Whether to attend to an encoder. GPT-2 and LLaMA have none.
 
     Notes
     -----
@@ -512,7 +512,7 @@ class DecoderLayer(Layer):
         memory_mask: Bool[Tensor, "..."] | None = None,
         around: Around = NOTHING,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look back, look at the source, then transform each position by itself.
+        """Attend to the past, then to the source, and transform each position separately.
 
         Parameters
         ----------
@@ -541,12 +541,12 @@ class DecoderLayer(Layer):
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers: as many vectors out as in, each now aware of the others.
+    """A stack of encoder layers, which returns one vector per input, each aware of the others.
 
     Parameters
     ----------
     config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
+        The sizes. The stack ends with a norm only if ``norm_first`` is set.
 
     Notes
     -----
@@ -573,7 +573,7 @@ class Encoder(nn.Module):
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
         around : Around, optional
-            What positions add to the scores, or turn queries and keys by; in every layer.
+            The positions' bias of the scores or rotation of queries and keys, for every layer.
 
         Returns
         -------
@@ -586,14 +586,14 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers: what stands at a position depends on it and on those before.
+    """A stack of decoder layers: each output depends only on its own and earlier positions.
 
     Parameters
     ----------
     config : StackConfig
-        The sizes. With ``norm_first`` the stack ends with a norm, without it does not.
+        The sizes. The stack ends with a norm only if ``norm_first`` is set.
     cross_attention : bool, optional
-        Whether there is an encoder to attend to. GPT-2 and LLaMA have none.
+        Whether to attend to an encoder. GPT-2 and LLaMA have none.
 
     Notes
     -----
@@ -616,19 +616,19 @@ class Decoder(nn.Module):
         around: Around = NOTHING,
         cache: Cache | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Pass ``x`` through all layers, each of which sees the same memory.
+        """Pass ``x`` through all layers, which share one memory.
 
         Parameters
         ----------
         x, memory : Tensor
             ``(batch, length, d_model)`` and ``(batch, memory_len, d_model)``: embeddings with
-            positions added, and the encoder's output where there is cross-attention.
+            positions added, and the encoder's output if there is cross-attention.
         mask, memory_mask : Tensor, optional
             Boolean, ``True`` = may attend, broadcastable to ``(batch, n_heads, length, k_len)``
-            and ``(batch, n_heads, length, memory_len)``: the target's, besides that nobody attends
-            to the future, and the *source's* padding mask.
+            and ``(batch, n_heads, length, memory_len)``: the target's mask, in addition to the
+            causal one, and the *source's* padding mask.
         around, cache : optional
-            As for :class:`Encoder`; and what earlier steps have read, which ``k_len`` counts.
+            As for :class:`Encoder`; and the cache of earlier steps, whose tokens ``k_len`` counts.
 
         Returns
         -------
@@ -638,7 +638,7 @@ class Decoder(nn.Module):
         Raises
         ------
         ValueError, TypeError
-            If inputs do not fit together or the cache is another model's. It stays as it was.
+            If inputs do not fit together, or the cache belongs to another model and is left as is.
         """
         kept = [(None, None)] * len(self.layers) if cache is None else cache.pairs(len(self.layers))
         start = 0 if cache is None else cache.length
@@ -648,7 +648,7 @@ class Decoder(nn.Module):
                 x = layer(x, memory, mask, memory_mask, here)
         except Exception:
             if cache is not None:
-                cache.crop(start)  # no layer remembers a step that another refused
+                cache.crop(start)  # no layer keeps a step that another layer refused
             raise
         return x if self.norm is None else self.norm(x)
 
@@ -674,5 +674,5 @@ def _norm(config: StackConfig) -> nn.Module:
 
 
 def _last_norm(config: StackConfig) -> nn.Module | None:
-    # Pre-norm adds up what no norm has seen yet. Post-norm has just normalised it.
+    # The sum of a pre-norm stack has not been normalised; that of a post-norm stack has.
     return _norm(config) if config.norm_first else None

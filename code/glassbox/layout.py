@@ -1,6 +1,6 @@
 """Layouts: tables of how another library writes a model's sizes and names its parameters.
 
-The same table reads and writes, so that one undoes the other.
+One table serves for reading and for writing, so each undoes the other.
 """
 
 import re
@@ -17,7 +17,7 @@ Entries = Mapping[str, Any]
 Translation = Callable[[Any, Entries], Any]
 Config = TypeVar("Config", bound="HasLayout")
 
-#: The reference library's words for activations, each with ours; of two, the first is written.
+#: The reference library's names of activations and ours; of two for one, the first is written.
 REFERENCE_ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
     "gelu": "gelu",
@@ -26,19 +26,19 @@ REFERENCE_ACTIVATIONS: dict[str, Activation] = {
     "silu": "silu",
     "swish": "silu",
 }
-#: What PyTorch puts before the names of a model that it wraps, and how it is wrapped.
+#: The prefixes that PyTorch puts before the names of a wrapped model, and the wrappers.
 WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}
-#: Endings of names in the first published files, each with today's.
+#: Endings of names in the first published files, and today's endings.
 OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}
 
 
 def read_activation(name: str) -> Activation:
-    """Return our word for an activation whose ``name`` is the reference library's.
+    """Return our name of an activation, given the reference library's ``name``.
 
     Raises
     ------
     ValueError
-        If this package does not have it.
+        If this package does not have the activation.
     """
     if name not in REFERENCE_ACTIVATIONS:
         known = sorted(REFERENCE_ACTIVATIONS)
@@ -49,33 +49,33 @@ def read_activation(name: str) -> Activation:
 
 
 def write_activation(name: Activation) -> str:
-    """Return the reference library's word for an activation whose ``name`` is ours."""
+    """Return the reference library's name of an activation, given our ``name``."""
     return next(theirs for theirs, ours in REFERENCE_ACTIVATIONS.items() if ours == name)
 
 
 def check_entry(entries: Entries, name: str) -> None:
-    """Refuse the ``entries`` of a ``config.json`` without one of this ``name``.
+    """Refuse the ``entries`` of a ``config.json`` that have none called ``name``.
 
     Raises
     ------
     ValueError
-        Naming the entry.
+        If the entry is missing; the message names it.
     """
     if name not in entries:
         raise ValueError(f"config.json has no {name!r}, which this class needs")
 
 
 def read_number(entries: Entries, name: str, kind: type[int] | type[float] = int) -> Any:
-    """Return a number that ``config.json`` gives.
+    """Return a number from ``config.json``.
 
     Parameters
     ----------
     entries : mapping
-        Of ``config.json``.
+        The entries of ``config.json``.
     name : str
-        The entry's.
+        The entry's name.
     kind : {int, float}, optional
-        What it must be; a whole number is a float too.
+        The required type; an integer also counts as a float.
 
     Raises
     ------
@@ -92,21 +92,21 @@ def read_number(entries: Entries, name: str, kind: type[int] | type[float] = int
 
 @dataclass(frozen=True)
 class Entry:
-    """Where ``config.json`` keeps one field of a configuration, and in which form.
+    """How ``config.json`` stores one field of a configuration.
 
     Parameters
     ----------
     name : str or tuple of str
-        The entry's name, or several names of entries that must agree.
+        The entry's name, or the names of several entries that must agree.
     read, write : callable, optional
-        Translate an entry to a field's value, and back. The second argument is ``config.json``:
-        for ``write`` as far as it is written, in the order of the layout.
+        Translate an entry to a field's value, and back. The second argument is ``config.json``;
+        for ``write``, the part written so far, in the order of the layout.
     number : {int, float}, optional
-        What kind of number the entry must be; None is allowed where the entry is not required.
+        The type of number the entry must be; None is also allowed if the entry is not required.
     required : bool
-        Whether ``config.json`` must have the entry, the first of several.
+        Whether ``config.json`` must have the entry, or the first of several.
     default : optional
-        The entry that a missing one stands for; without it the field has its own default.
+        The value of a missing entry. Without it the field takes its own default.
     """
 
     name: str | tuple[str, ...]
@@ -158,7 +158,7 @@ def number(
 
 
 def unless_equal(name: str, other: str, *, required: bool = False) -> Entry:
-    """Return the entry ``name`` of a field that is None where it equals the entry ``other``.
+    """Return the entry ``name`` of a field that is None if the entry equals the entry ``other``.
 
     ``required`` is as for :class:`Entry`.
     """
@@ -172,7 +172,7 @@ def unless_equal(name: str, other: str, *, required: bool = False) -> Entry:
 
 
 def activation(name: str, read: Callable[[Any], str] = str) -> Entry:
-    """Return the required entry ``name``, an activation; ``read`` takes its word out of it."""
+    """Return the required entry ``name``, an activation whose name ``read`` extracts."""
     return Entry(
         name,
         read=lambda value, _: read_activation(read(value)),
@@ -183,39 +183,39 @@ def activation(name: str, read: Callable[[Any], str] = str) -> Entry:
 
 @dataclass(frozen=True)
 class Layout:
-    """The form of one kind of model's files: ``config.json``, and the parameters.
+    """The form of one kind of model's files: ``config.json`` and the parameters.
 
     Parameters
     ----------
     constants : mapping
-        Entries of ``config.json`` that must have these values where they are there.
+        Entries of ``config.json`` that, if present, must have these values.
     entries : mapping of str to Entry
-        Each field of the configuration, with its entry.
+        Each field of the configuration and its entry.
     written : mapping
         Entries that are written but not read: values, or functions of the configuration.
     architectures : tuple of str
-        The reference's classes that have this layout; the first is written.
+        The reference's classes with this layout; the first is written.
     lost : tuple of str
-        Fields that are not saved. Others without an entry must have their default values.
+        Fields that are not saved. Other fields without an entry must have their default values.
     own : bool
-        Whether the layout is this package's own: entries that are not in the table are refused,
-        and layers may differ in their number of heads.
+        Whether the layout is this package's own: then entries that are not in the table are
+        refused, and layers may differ in their number of heads.
     names : mapping of str to str or tuple of str
-        The reference's names of modules or parameters, each with ours. ``{}`` stands for what
-        both have there, such as a layer's number; a tuple for several of ours whose rows are
-        stacked. A parameter may be read under several names. No names at all mean ours.
+        The reference's names of modules or parameters, and ours. ``{}`` matches a part that both
+        share, such as a layer's number; a tuple lists several of ours whose rows are stacked. A
+        parameter may be read under several names. An empty mapping means that all names are ours.
     repeated : bool
-        Whether a parameter with several names is written under each, not under the first alone.
+        Whether a parameter with several names is written under each of them or only the first.
     prefix : str
         What some of the reference's models put before these names.
     outside : tuple of str
         Beginnings of the names that never have the prefix.
     transposed : tuple of str
-        Endings of the names of matrices that are kept as (inputs, outputs).
+        Endings of the names of matrices that are stored as (inputs, outputs).
     rows : tuple of str
-        Names of vectors that are kept as a matrix of one row.
+        Names of vectors that are stored as a matrix of one row.
     ignored : str
-        Regular expression of the reference's parameters that this package's model does without.
+        Regular expression for parameters of the reference that this package's model lacks.
     """
 
     constants: Entries = field(default_factory=dict)
@@ -233,13 +233,13 @@ class Layout:
     ignored: str = r"(?!)"  # matches nothing
 
     def read_config(self, entries: Entries) -> dict[str, Any]:
-        """Return the fields that the ``entries`` of a ``config.json`` give.
+        """Return the fields defined by the ``entries`` of a ``config.json``.
 
         Raises
         ------
         ValueError
-            If they describe another kind of model, one that differs in more than its sizes, or an
-            entry is missing or of another type.
+            If they describe a different kind of model, one that differs in more than its sizes, or
+            if an entry is missing or has the wrong type.
         """
         for name, value in self.constants.items():
             if (given := entries.get(name, value)) != value:
@@ -278,7 +278,7 @@ class Layout:
         return written | ({"architectures": [self.architectures[0]]} if self.architectures else {})
 
     def table(self, ours: Iterable[str]) -> dict[str, list[str]]:
-        """Return the reference's names of parameters, each with ours.
+        """Map the reference's names of parameters to ours.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Layout:
         Returns
         -------
         dict of str to list of str
-            The reference's names, each with those of ours that are stacked there, mostly one.
+            Each name of the reference, and those of ours that are stacked under it, usually one.
         """
         ours, found = [*ours], dict[str, list[str]]()
         for theirs, parts in self.names.items():
@@ -305,25 +305,25 @@ class Layout:
     def read_weights(
         self, weights: Mapping[str, Tensor], shapes: Mapping[str, torch.Size]
     ) -> dict[str, Tensor]:
-        """Return a model's parameters by our names.
+        """Return a model's parameters under our names.
 
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By the reference's names, with or without the prefix.
+            The parameters under the reference's names, with or without the prefix.
         shapes : mapping of str to torch.Size
-            Of all the model's parameters, by our names.
+            The shapes of all the model's parameters, by our names.
 
         Returns
         -------
         dict of str to Tensor
-            Without those that are ignored.
+            The parameters, without those that are ignored.
 
         Raises
         ------
         ValueError
-            If the model has no parameter of some name, two names of one parameter stand for
-            different numbers, or a matrix is the other way round.
+            If the model has no parameter of some name, two names of one parameter have different
+            values, or a matrix is transposed.
         TypeError
             If one is not a tensor.
         """
@@ -346,17 +346,17 @@ class Layout:
         return merge(read)
 
     def write_weights(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return a model's parameters by the reference's names; undo :meth:`read_weights`.
+        """Return a model's parameters under the reference's names; undo :meth:`read_weights`.
 
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By our names.
+            The parameters under our names.
 
         Returns
         -------
         dict of str to Tensor
-            By the reference's names.
+            The parameters under the reference's names.
         """
         if not self.names:
             return dict(weights)
@@ -370,7 +370,7 @@ class Layout:
         return written
 
     def _unpack(self, name: str, x: Tensor, shapes: list[torch.Size]) -> Tensor:
-        """Return a tensor the way round that ours are, whose ``shapes`` are stacked in it."""
+        """Return a tensor in our orientation; it stacks parameters of these ``shapes``."""
         if name.endswith(self.rows):
             return x.flatten()
         if not name.endswith(self.transposed):
@@ -389,7 +389,7 @@ class Layout:
 
 
 class HasLayout:
-    """A configuration that another library's ``config.json`` can be read into, and written from.
+    """A configuration that can read and write another library's ``config.json``.
 
     Attributes
     ----------
@@ -400,7 +400,7 @@ class HasLayout:
     layout: ClassVar[Layout] = Layout()
 
     def __new__(cls, *_sizes: Any, **named: Any) -> Any:
-        """Refuse sizes under the reference library's names, naming ours."""
+        """Refuse sizes under the reference library's names, with a message that gives ours."""
         for ours, entry in cls.layout.entries.items():
             for theirs in {*entry.names} & named.keys() - cls.layout.entries.keys():
                 raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
@@ -413,9 +413,9 @@ class HasLayout:
         Raises
         ------
         ValueError
-            As :meth:`Layout.read_config`, or if the sizes do not fit each other.
+            As for :meth:`Layout.read_config`, or if the sizes do not fit each other.
         TypeError
-            If a size is of another type, as in the configuration itself.
+            If a size has a type that the configuration refuses.
         """
         return cls(**cls.layout.read_config(config))
 
@@ -431,7 +431,7 @@ class HasLayout:
 
 
 def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
-    """Collect tensors of which several may be the same parameter.
+    """Collect tensors, several of which may be the same parameter.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
     Returns
     -------
     dict of str to Tensor
-        By the parameters' names.
+        The tensors by the parameters' names.
 
     Raises
     ------
@@ -460,14 +460,14 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
 
 
 def check_weights(weights: Mapping[str, Tensor]) -> None:
-    """Refuse weights that are not tensors, or have the names of a wrapped model.
+    """Refuse weights that are not tensors or that have the names of a wrapped model.
 
     Raises
     ------
     TypeError
         If one is not a tensor.
     ValueError
-        If PyTorch put a prefix before the names, naming it.
+        If PyTorch put a prefix before the names; the message gives it.
     """
     for name, x in weights.items():
         if not isinstance(x, Tensor):
@@ -484,7 +484,7 @@ def check_weights(weights: Mapping[str, Tensor]) -> None:
 
 
 def _unknown(name: str, inside: str, ours: Iterable[str]) -> str:
-    """Return what to say about a name that is not the reference's of any of our parameters."""
+    """Return the message for a name that is not the reference's name of any parameter."""
     if name in ours:
         return (
             f"{name!r} is this package's own name, not the reference library's: give these "

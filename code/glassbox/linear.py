@@ -1,4 +1,4 @@
-"""A linear map: what learns in every layer (chapter 5)."""
+"""The linear map, which holds most of a layer's parameters (chapter 5)."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from glassbox.kernels import formula
 
 
 class Linear(nn.Linear):
-    r"""Map each vector: :math:`xW^\top + b`. A ``torch.nn.Linear`` that reads its formula.
+    r"""Map each vector to :math:`xW^\top + b`: a ``torch.nn.Linear`` whose body is the formula.
 
     Notes
     -----

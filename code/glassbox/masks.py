@@ -1,8 +1,8 @@
-"""Who may look at whom (chapter 4).
+"""Masks: which queries may attend to which keys (chapter 4).
 
-One polarity everywhere in this package: a mask is boolean, and ``True`` means *may attend*.
-Its axes are those of the scores, ``(batch, heads, q_len, k_len)``, or broadcast to them.
-Masks combine with ``&``: a key counts only if every mask allows it.
+The polarity is the same throughout this package: a mask is boolean, and ``True`` means *may
+attend*. Its axes are, or broadcast to, those of the scores, ``(batch, heads, q_len, k_len)``.
+Masks combine with ``&``: a query may attend to a key only if every mask allows it.
 """
 
 import torch
@@ -15,20 +15,20 @@ from glassbox.checks import check_tensors, check_whole
 def causal_mask(
     q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "q_len k_len"]:
-    """Let each position attend to itself and to those before it.
+    """Let each position attend to itself and to earlier ones.
 
     With fewer queries than keys the queries are the *last* positions, as in decoding with a
-    cache: query ``i`` stands at position ``k_len - q_len + i``. (PyTorch's ``is_causal=True``
-    puts them first instead.)
+    cache: query ``i`` has position ``k_len - q_len + i``. (PyTorch's ``is_causal=True`` puts
+    them first instead.)
 
     Parameters
     ----------
     q_len : int
         Number of queries, at least 1.
     k_len : int, optional
-        Number of keys, at least ``q_len``; as many as queries if left out.
+        Number of keys, at least ``q_len``. Defaults to ``q_len``.
     device : torch.device or str, optional
-        Where to make the mask.
+        Device of the mask.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def causal_mask(
 def allowed_past(
     mask: Tensor | None, q_len: int, k_len: int, device: torch.device
 ) -> Tensor | None:
-    """Return ``mask`` and :func:`causal_mask` in one, where there is a future.
+    """Return ``mask`` combined with :func:`causal_mask`, if there is a future to hide.
 
     Parameters
     ----------
@@ -67,19 +67,19 @@ def allowed_past(
     q_len, k_len : int
         Number of queries, which are the last positions, and of keys.
     device : torch.device
-        Where to make the mask.
+        Device of the mask.
 
     Returns
     -------
     Tensor or None
-        ``mask`` itself if there is one query, since the last position sees all others.
+        ``mask`` itself if there is one query, because the last position sees all others.
 
     Notes
     -----
     Vaswani et al. (2017), section 3.2.3. Chapter 4, equation ``eq-causal-mask``.
     """
     if q_len == 1:
-        return mask  # the last position sees all others
+        return mask
     past = causal_mask(q_len, k_len, device=device)
     return past if mask is None else mask & past
 
@@ -92,10 +92,10 @@ def padding_mask(
     Parameters
     ----------
     token_ids : Tensor
-        Integers, ``(batch, k_len)``: the sequence that gives the *keys*. In cross-attention that
-        is the source.
+        Integers, ``(batch, k_len)``: the sequence that provides the *keys*. In cross-attention
+        that is the source.
     pad_id : int
-        The id that fills short sequences up.
+        The id that pads short sequences.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def padding_mask(
     Raises
     ------
     TypeError
-        If ``token_ids`` is not a tensor, or ``pad_id`` not a whole number.
+        If ``token_ids`` is not a tensor or ``pad_id`` is not an integer.
     ValueError
         If ``token_ids`` does not have two axes.
 

@@ -1,4 +1,4 @@
-"""Training mode and evaluation mode of a model, for a while."""
+"""Evaluation mode for the length of a ``with`` block."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,17 +8,17 @@ from torch import nn
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode for a while, and leave it as it was.
+    """Put a model into evaluation mode inside a ``with`` block, then restore its mode.
 
     Parameters
     ----------
     model : nn.Module
-        Any; afterwards its parts are in the mode that it was in itself.
+        Any model; afterwards all its submodules are in the mode the model itself was in.
 
     Yields
     ------
     None
-        While the model is in evaluation mode.
+        The model is in evaluation mode meanwhile.
     """
     training = model.training
     model.eval()

@@ -23,16 +23,16 @@ Source = str | os.PathLike[str] | nn.Module | None
 
 
 class Pretrained(nn.Module):
-    """A model that can be loaded from published files, and saved as such files.
+    """A model that can be loaded from published files and saved in the same format.
 
-    A subclass names its configuration and its layout. Where ``config.json`` leaves open what the
-    parameters tell, it overrides :meth:`configure`; where a model's sizes change the layout,
-    :meth:`reference_layout`.
+    A subclass names its configuration and its layout. It overrides :meth:`configure` if some sizes
+    can only be read from the parameters, not from ``config.json``, and :meth:`reference_layout` if
+    the layout depends on the sizes.
 
     Attributes
     ----------
     config_class : type
-        Has ``from_reference``, as :class:`~glassbox.layout.HasLayout`.
+        Its configuration, with ``from_reference`` as in :class:`~glassbox.layout.HasLayout`.
     layout : Layout
         The form of the files.
     has_default : bool
@@ -46,7 +46,7 @@ class Pretrained(nn.Module):
 
     @classmethod
     def from_pretrained(cls: type[Model], source: Source = None) -> Model:
-        """Make a model with published parameters, in eval mode, on the CPU and in their dtype.
+        """Load a model with published parameters, in eval mode, on the CPU and in their dtype.
 
         Parameters
         ----------
@@ -62,9 +62,9 @@ class Pretrained(nn.Module):
         Raises
         ------
         FileNotFoundError, ConnectionError, PermissionError
-            If the parameters cannot be found, or not be downloaded.
+            If the parameters cannot be found or downloaded.
         ValueError
-            If they are altered, damaged, or those of another kind of model.
+            If they are altered, damaged, or belong to another kind of model.
         """
         if source is None and not cls.has_default:
             raise ValueError(
@@ -80,7 +80,7 @@ class Pretrained(nn.Module):
 
     @classmethod
     def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
-        """Make a model from a dictionary of tensors, in eval mode and in their dtype.
+        """Build a model from a dictionary of tensors, in eval mode and in their dtype.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Pretrained(nn.Module):
         Raises
         ------
         ValueError
-            If a tensor is missing, surplus, of another shape or not of floating-point numbers.
+            If a tensor is missing, unexpected, of the wrong shape or not floating-point.
         TypeError
             If one is not a tensor.
         """
@@ -111,7 +111,7 @@ class Pretrained(nn.Module):
 
     @classmethod
     def _empty(cls: type[Model], config: Any, weights: Mapping[str, Tensor], where: str) -> Model:
-        """Make a model that takes no memory and draws no random numbers; all will be loaded."""
+        """Build a model that takes no memory and draws no random numbers, ready for loading."""
         check_weights(weights)
         with refuse_impossible_sizes(cls.__name__, where), torch.device("meta"):
             check_plausible(config, weights, where)
@@ -124,14 +124,14 @@ class Pretrained(nn.Module):
         Parameters
         ----------
         entries : mapping
-            Of its ``config.json``.
+            The entries of its ``config.json``.
         weights : mapping of str to Tensor
-            By the reference's names, for what ``config.json`` leaves open.
+            Its parameters by the reference's names, for sizes that ``config.json`` leaves open.
 
         Raises
         ------
         ValueError
-            If it is another kind of model.
+            If it is a different kind of model.
         """
         return cls.config_class.from_reference(entries)
 
@@ -140,38 +140,38 @@ class Pretrained(nn.Module):
         return self.layout
 
     def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return parameters by our names, given by the reference library's.
+        """Return parameters under our names, given those under the reference library's.
 
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By the reference's names.
+            The parameters under the reference's names.
 
         Returns
         -------
         dict of str to Tensor
-            By our names, as :meth:`load_weights` takes them.
+            The parameters under our names, as :meth:`load_weights` expects them.
 
         Raises
         ------
         ValueError, TypeError
-            As :meth:`~glassbox.layout.Layout.read_weights`.
+            As for :meth:`~glassbox.layout.Layout.read_weights`.
         """
         shapes = {n: x.shape for n, x in self.named_parameters(remove_duplicate=False)}
         return self.reference_layout().read_weights(weights, shapes)
 
     def to_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return parameters by the reference library's names; undo :meth:`from_reference`.
+        """Return parameters under the reference library's names; undo :meth:`from_reference`.
 
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By our names.
+            The parameters under our names.
 
         Returns
         -------
         dict of str to Tensor
-            By the reference's names.
+            The parameters under the reference's names.
         """
         return self.reference_layout().write_weights(weights)
 
@@ -181,33 +181,33 @@ class Pretrained(nn.Module):
         Parameters
         ----------
         folder : str or path
-            Made if it is missing. Files in it are replaced only once both new ones are complete.
+            Created if it is missing. Its files are replaced only once both new ones are complete.
 
         Raises
         ------
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If the reference library has no such model, or positions were replaced by others than
-            the configuration's.
+            If the reference library has no such model, or the positions are no longer those of the
+            configuration.
         """
         entries, weights = self.export()
         write_model(Path(folder), entries, weights)
 
     def export(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return what :meth:`save_pretrained` writes: entries of ``config.json``, and tensors.
+        """Return what :meth:`save_pretrained` writes: the entries of ``config.json`` and tensors.
 
         Returns
         -------
         entries : dict
-            In the reference library's words.
+            The configuration in the reference library's terms.
         weights : dict of str to Tensor
-            By its names, on the CPU; a tied parameter once.
+            The parameters by its names, on the CPU; a tied parameter once.
 
         Raises
         ------
         ValueError
-            As :meth:`save_pretrained`.
+            As for :meth:`save_pretrained`.
         """
         self._check_positions()
         entries = self.reference_layout().write_config(self.config)
@@ -215,7 +215,7 @@ class Pretrained(nn.Module):
         return entries, self.to_reference({n: x.detach().cpu() for n, x in self.named_parameters()})
 
     def _check_positions(self) -> None:
-        """Refuse positions that files, which hold the configuration alone, would not bring back."""
+        """Refuse positions that files, which store only the configuration, would not restore."""
         with torch.device("meta"):
             expected = dict(type(self)(self.config).named_modules())
         for name, scheme in expected.items():
@@ -236,16 +236,16 @@ class Pretrained(nn.Module):
         Parameters
         ----------
         weights : mapping of str to Tensor
-            By our names; a tied parameter by one of its names, or by both. Where their dtypes
-            differ, all get one that holds each.
+            The tensors by our names; a tied parameter under one of its names or both. If their
+            dtypes differ, all are converted to one that can hold each.
         where : str, optional
             The weights' origin, for the message.
 
         Raises
         ------
         ValueError
-            If a tensor is missing, has another shape, has no place here or does not hold
-            floating-point numbers, or if the two names of a tied parameter differ.
+            If a tensor is missing, unexpected, of the wrong shape or not floating-point, or if the
+            tensors under the two names of a tied parameter differ.
         TypeError
             If one is not a tensor.
         """
@@ -267,7 +267,7 @@ class Pretrained(nn.Module):
         self.load_state_dict(given | second, assign=True)
 
     def _check_fit(self, weights: Mapping[str, Tensor], where: str) -> None:
-        """Refuse tensors that are missing, surplus or of another shape, naming the first few."""
+        """Refuse missing, unexpected and misshapen tensors; the message names the first few."""
         expected = {name: tuple(x.shape) for name, x in self.named_parameters()}
         missing = [name for name in expected if name not in weights]
         surplus = [name for name in weights if name not in expected]
@@ -289,7 +289,7 @@ class Pretrained(nn.Module):
             )
 
     def tied_names(self) -> dict[str, str]:
-        """Return the second names of parameters that are in two places, each with the first."""
+        """Map the second name of each parameter that appears twice to its first name."""
         first: dict[nn.Parameter, str] = {}
         return {
             name: first[parameter]
@@ -299,14 +299,14 @@ class Pretrained(nn.Module):
 
 
 def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> None:
-    """Refuse sizes that no model with these weights has, before a model of these sizes is built.
+    """Refuse sizes that no model with these weights can have, before building such a model.
 
     Parameters
     ----------
     config : StackConfig
         The sizes.
     weights : mapping of str to Tensor
-        All of the model.
+        All weights of the model.
     where : str
         Their origin, for the message.
 
@@ -329,12 +329,12 @@ def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> N
 
 @contextmanager
 def refuse_impossible_sizes(kind: str, where: str) -> Iterator[None]:
-    """Turn what Python and PyTorch raise at impossible sizes into a ``ValueError`` of one line.
+    """Turn the errors of Python and PyTorch at impossible sizes into a one-line ``ValueError``.
 
     Parameters
     ----------
     kind : str
-        What is being made, for the message.
+        What is being built, for the message.
     where : str
         The origin of the sizes, for the message.
 
@@ -357,7 +357,7 @@ def refuse_impossible_sizes(kind: str, where: str) -> Iterator[None]:
 
 
 def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]:
-    """Return the configuration and the parameters of a published model, in its own words.
+    """Return the configuration and the parameters of a published model, in its own terms.
 
     Parameters
     ----------
@@ -367,9 +367,9 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
     Returns
     -------
     entries : dict
-        Of ``config.json``.
+        The entries of ``config.json``.
     weights : dict of str to Tensor
-        By the reference's names, on the CPU.
+        The parameters by the reference's names, on the CPU.
     where : str
         Their origin, for messages.
 
@@ -389,7 +389,7 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
                 "name on the hub"
             )
         weights = {name: x.detach().cpu() for name, x in source.state_dict().items()}
-        # The configuration may name the class that it was loaded from instead.
+        # The configuration may still name the class it was loaded from.
         return config.to_dict() | {"architectures": [type(source).__name__]}, weights, where
     folder = find_weights(source)
     return read_config(folder), read_weights(folder), str(folder)
@@ -400,7 +400,7 @@ def _copied(x: Tensor, dtype: torch.dtype) -> nn.Parameter:
 
 
 def _settings(scheme: nn.Module) -> dict[str, Any]:
-    """Return what was given to the constructor of a module and is no parameter."""
+    """Return the arguments of a module's constructor, without parameters and submodules."""
     return {k: v for k, v in vars(scheme).items() if k[0] != "_" and k != "training"}
 
 

@@ -1,4 +1,4 @@
-"""The whole Transformer: a stack that reads, and one that writes (chapters 7 and 8)."""
+"""The whole Transformer: an encoder that reads, a decoder that writes (chapters 7 and 8)."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -24,7 +24,7 @@ from glassbox.positional import (
 )
 from glassbox.pretrained import Pretrained
 
-#: What the configuration of a :class:`Transformer` calls itself in a file.
+#: The ``model_type`` in the configuration file of a :class:`Transformer`.
 MODEL_TYPE = "glassbox-transformer"
 
 
@@ -35,39 +35,39 @@ class TransformerConfig(HasLayout, StackConfig):
     Parameters
     ----------
     vocab_size : int
-        Words of the source language, or of both in one vocabulary.
+        Number of tokens of the source language, or of both languages in one vocabulary.
     target_vocab_size : int, optional
-        Words of the target language, if it has a vocabulary of its own.
+        Number of tokens of the target language, if it has its own vocabulary.
     n_decoder_layers : int, optional
-        Layers of the decoder; as many as the encoder's, ``n_layers``, if left out.
+        Number of decoder layers. Defaults to ``n_layers``, the encoder's number.
     positions : {"sinusoidal", "learned", "relative", "rotary", "alibi", "none"}
-        How positions are told apart.
+        How positions are encoded.
     concatenated : bool
-        Whether sinusoidal positions have all sines before all cosines, not in turn.
+        Whether sinusoidal positions put all sines before all cosines instead of alternating.
     endpoint, first_position : bool, int
         How sinusoidal positions are spaced and counted; see
         :class:`~glassbox.positional.SinusoidalPositions`.
     max_len : int
-        Number of positions that have a vector, where these are learned.
+        Number of positions that have a vector, if positions are learned.
     tie_embeddings : bool
-        Whether the projection to the vocabulary is the embedding of the target.
+        Whether the projection to the vocabulary shares the target embedding's weight.
     scale_embeddings : bool
-        Whether embeddings are multiplied by the root of ``d_model``.
+        Whether embeddings are multiplied by the square root of ``d_model``.
     output_bias : bool
         Whether the projection to the vocabulary adds a bias.
     pad_id, bos_id, eos_id : int
-        The ids that fill up, begin and end a text.
+        The ids that pad, begin and end a text.
 
     Raises
     ------
     ValueError
-        If a size is not positive, an id is not in the vocabulary, or as in
+        If a size is not positive, an id is not in the vocabulary, or for the reasons given in
         :class:`~glassbox.config.StackConfig`.
 
     Notes
     -----
-    Vaswani et al. (2017), table 3; section 3.4 on tying and scaling. The other fields are
-    :class:`~glassbox.config.StackConfig`'s. Chapter 8.
+    Vaswani et al. (2017), table 3; section 3.4 on tying and scaling. The other fields come from
+    :class:`~glassbox.config.StackConfig`. Chapter 8.
     """
 
     vocab_size: int = 37_000
@@ -98,7 +98,7 @@ class TransformerConfig(HasLayout, StackConfig):
 
     @classmethod
     def tiny(cls, **changes: Any) -> "TransformerConfig":
-        """Return a model that a laptop trains: width 128, 4 + 4 layers, with these changes."""
+        """Return a model a laptop can train, width 128, 4 + 4 layers, with ``changes`` applied."""
         sizes = {"d_model": 128, "n_heads": 4, "n_layers": 4, "d_ff": 256, "vocab_size": 8_000}
         return cls(**(sizes | changes))
 
@@ -117,7 +117,7 @@ class TransformerConfig(HasLayout, StackConfig):
 
     @property
     def written_vocab_size(self) -> int:
-        """How many words the decoder chooses from."""
+        """Number of tokens the decoder chooses from."""
         return self.vocab_size if self.target_vocab_size is None else self.target_vocab_size
 
     @property
@@ -142,7 +142,7 @@ class TransformerConfig(HasLayout, StackConfig):
             )
 
 
-#: Of this package's own files: all fields and parameters by their names.
+#: The layout of this package's own files: all fields and parameters under their own names.
 OWN_LAYOUT = Layout(
     constants={"model_type": MODEL_TYPE},
     entries={field.name: Entry((field.name,)) for field in fields(TransformerConfig)}
@@ -155,9 +155,9 @@ TransformerConfig.layout = OWN_LAYOUT
 class TokenEmbedding(nn.Embedding):
     r"""A vector for each token id, multiplied by :math:`\sqrt{d_{\text{model}}}`.
 
-    The vectors start out with a variance of :math:`1 / d_{\text{model}}`, which suits the
-    projection to the vocabulary that they are tied to; the factor brings them to the size of the
-    position vectors they are added to.
+    The vectors are initialised with variance :math:`1 / d_{\text{model}}`, which suits the
+    projection to the vocabulary they are tied to. The factor brings them to the size of the
+    position vectors that are added to them.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class TokenEmbedding(nn.Embedding):
     d_model : int
         Width of a vector.
     scaled : bool, optional
-        Whether to multiply at all.
+        Whether to multiply by the factor.
 
     Notes
     -----
@@ -180,27 +180,27 @@ class TokenEmbedding(nn.Embedding):
         nn.init.normal_(self.weight, std=d_model**-0.5)
 
     def forward(self, token_ids: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape d_model"]:
-        """Look up ``token_ids`` of any shape: ``(..., d_model)``."""
+        """Look up ``token_ids``, of any shape, and return ``(..., d_model)``."""
         return super().forward(token_ids) * self.scale
 
 
 class Writer(Pretrained):
-    """What writes token by token: an embedding, positions, a decoder, a projection to logits.
+    """A model that writes token by token: embedding, positions, decoder, projection to logits.
 
-    GPT-2 and LLaMA are writers; a :class:`Transformer` is one with an encoder to look up to.
+    GPT-2 and LLaMA are writers; a :class:`Transformer` is a writer with an encoder to attend to.
 
     Attributes
     ----------
     embedding : nn.Embedding
         ``(vocab_size, d_model)``.
     positions : Positions
-        How positions are told apart.
+        How positions are encoded.
     dropout : Dropout
-        Of the embeddings.
+        The dropout of the embeddings.
     decoder : Decoder
-        The stack.
+        The stack of layers.
     output : nn.Linear
-        The projection to one number for each token of the vocabulary, the logits.
+        The projection to the logits, one number for each token of the vocabulary.
 
     Notes
     -----
@@ -212,7 +212,7 @@ class Writer(Pretrained):
     dropout: Dropout
     decoder: Decoder
     output: nn.Linear
-    #: How many tokens a text may have, where that is limited.
+    #: The longest text in tokens, if there is a limit.
     max_len: int | None = None
 
     def hidden(
@@ -230,18 +230,18 @@ class Writer(Pretrained):
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``; with a cache only those it has not read yet.
+            Integers, ``(batch, length)``; with a cache, only the tokens that are not yet in it.
         mask, memory_mask : Tensor, optional
-            Boolean, ``True`` = may attend, with all four axes, where each may also be 1:
-            ``(batch, n_heads, length, k_len)``, with ``k_len`` counting what is in the cache, and
+            Boolean, ``True`` = may attend, with all four axes, each of which may be 1:
+            ``(batch, n_heads, length, k_len)``, where ``k_len`` includes the cached tokens, and
             ``(batch, n_heads, length, source_len)``, the *source's* padding mask.
         memory : Tensor, optional
-            ``(batch, source_len, d_model)``: the encoder's output, where there is an encoder.
+            ``(batch, source_len, d_model)``: the encoder's output, if there is an encoder.
         positions : Tensor, optional
-            Integers, ``(batch, length)``, where they do not go on from those in the cache, as in
-            texts that are padded on the left. Biases by distance count tokens all the same.
+            Integers, ``(batch, length)``, if they do not continue those in the cache, for example
+            with padding on the left. Biases by distance count tokens all the same.
         cache : Cache, optional
-            What earlier steps have read, from :meth:`new_cache`.
+            Keys and values of earlier steps, from :meth:`new_cache`.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Writer(Pretrained):
         ------
         ValueError
             If there is no token or no room, an id is not in the vocabulary, or shapes or devices
-            do not fit. The cache stays as it was.
+            do not fit. The cache is left unchanged.
         TypeError
             If ids or positions are not integers, or a mask is not boolean.
         """
@@ -272,11 +272,11 @@ class Writer(Pretrained):
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
-        """Project ``hidden`` to one number for each token: ``(batch, length, vocab_size)``."""
+        """Project ``hidden`` to one number per token: ``(batch, length, vocab_size)``."""
         return self.output(hidden)
 
     def new_cache(self, max_len: int) -> Cache:
-        """Return an empty cache for ``max_len`` tokens at most, prompt included."""
+        """Return an empty cache for at most ``max_len`` tokens, prompt included."""
         return Cache(len(self.decoder.layers), max_len)
 
     def _check_masks(
@@ -298,21 +298,21 @@ class Writer(Pretrained):
 class Transformer(Writer):
     """The whole Transformer: an encoder that reads, and a decoder that writes token by token.
 
-    Its files have this package's own names, since no other library has all that it can be. Where
-    one has, there is a class that reads and writes that library's layout:
-    :class:`glassbox.models.Marian` for the paper's own wiring, :class:`glassbox.models.T5`.
+    Its files use this package's own names, because no other library covers all of its options. Two
+    classes read and write another library's layout: :class:`glassbox.models.Marian`, for the
+    paper's own wiring, and :class:`glassbox.models.T5`.
 
     Parameters
     ----------
     config : TransformerConfig, optional
-        The sizes; the paper's base model if left out.
+        The sizes. Defaults to the paper's base model.
 
     Attributes
     ----------
     encoder, decoder : Encoder, Decoder
         The two stacks.
     output : nn.Linear
-        The projection to one number for each token of the vocabulary, the logits.
+        The projection to the logits, one number for each token of the vocabulary.
 
     Notes
     -----
@@ -350,12 +350,12 @@ class Transformer(Writer):
 
     @property
     def embedding(self) -> TokenEmbedding:
-        """What is written is the target."""
+        """The target's embedding."""
         return self.target_embedding
 
     @property
     def positions(self) -> Positions:
-        """Of the target."""
+        """The target's positions."""
         return self.target_positions
 
     def forward(
@@ -365,7 +365,7 @@ class Transformer(Writer):
         source_mask: Bool[Tensor, "..."] | None = None,
         target_mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch target_len vocab"]:
-        """Return the logits of each target position's next token, for training.
+        """Return the logits of the next token at each target position, for training.
 
         Parameters
         ----------
@@ -387,15 +387,15 @@ class Transformer(Writer):
         source_ids: Int[Tensor, "batch source_len"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch source_len d_model"]:
-        """Read the source: a vector for each of its tokens that knows its context.
+        """Read the source into the memory, one contextual vector for each of its tokens.
 
         Parameters
         ----------
         source_ids : Tensor
             Integers, ``(batch, source_len)``.
         mask : Tensor, optional
-            Boolean, with all four axes, ``(batch, n_heads, source_len, source_len)``, where each
-            may also be 1. Padding needs ``padding_mask(source_ids, config.pad_id)``.
+            Boolean, with all four axes, ``(batch, n_heads, source_len, source_len)``, each of
+            which may be 1. Padding needs ``padding_mask(source_ids, config.pad_id)``.
 
         Returns
         -------
@@ -423,14 +423,14 @@ class Transformer(Writer):
         cache: Cache | None = None,
         last_only: bool = False,
     ) -> Float[Tensor, "batch kept vocab"]:
-        """Return the logits of the next token, given what is written so far and the source.
+        """Return the logits of the next token, given the tokens so far and the source.
 
         Parameters
         ----------
         target_ids, memory, mask, memory_mask, positions, cache
-            As for :meth:`hidden`; the memory is from :meth:`encode`.
+            As for :meth:`hidden`; the memory comes from :meth:`encode`.
         last_only : bool, optional
-            Whether the last position's logits are enough.
+            Whether to return only the last position's logits.
 
         Returns
         -------
@@ -440,7 +440,7 @@ class Transformer(Writer):
         Raises
         ------
         ValueError, TypeError
-            As :meth:`hidden`.
+            As for :meth:`hidden`.
         """
         hidden = self.hidden(
             target_ids, mask, memory, memory_mask, positions=positions, cache=cache
@@ -453,24 +453,24 @@ def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:
 
 
 def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positions:
-    """Return the positions a configuration asks for.
+    """Build the positions that a configuration asks for.
 
     Parameters
     ----------
     config : TransformerConfig
-        Its ``positions``, and the sizes they need.
+        The kind of ``positions``, and the sizes they need.
     bidirectional : bool
-        Whether there is anything to be told about what comes after a position.
+        Whether a position also attends to later ones.
 
     Returns
     -------
     Positions
-        A module without parameters, but for learned vectors and relative biases.
+        A module without parameters, except for learned vectors and relative biases.
 
     Raises
     ------
     ValueError
-        If a width that is to be divided into pairs is odd.
+        If a width that must divide into pairs is odd.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The files of published models: find, check, read and write them; safetensors, never pickles."""
+"""Find, check, read and write the files of published models: safetensors, never pickles."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ from torch import Tensor
 
 from glassbox.files import atomic_update
 
-#: The file all-MiniLM-L6-v2 has on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
+#: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CONFIG_FILE, WEIGHTS_FILE, SUFFIX = "config.json", "model.safetensors", ".safetensors"
-#: In it large models say which of several files holds which tensor.
+#: Lists, for large models, which of several files holds each tensor.
 INDEX_FILE = "model.safetensors.index.json"
-#: The files downloaded from the hub: configuration, weights that are not pickled, tokenizer.
+#: The files downloaded from the hub: configuration, unpickled weights, tokenizer.
 WANTED = [CONFIG_FILE, WEIGHTS_FILE, INDEX_FILE, "model-?????-of-?????.safetensors"]
 WANTED += ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 WANTED += ["vocab.json", "vocab.txt", "merges.txt", "tokenizer.model", "*.spm", "spiece.model"]
@@ -32,9 +32,9 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     ----------
     name : str or path, optional
         ``"minilm"``, a folder, or a name on the Hugging Face hub such as ``"bert-base-uncased"``
-        (downloaded once and kept in the hub's cache). If left out, the environment variable
-        ``GLASSBOX_BERT``, and without it ``"minilm"``: all-MiniLM-L6-v2, a BERT of 6 layers,
-        12 heads and width 384 that an installed package carries, so that no network is needed.
+        (downloaded once and kept in the hub's cache). Defaults to the environment variable
+        ``GLASSBOX_BERT`` or, if it is not set, to ``"minilm"``: all-MiniLM-L6-v2, a BERT of 6
+        layers, 12 heads and width 384, which comes in an installed package and needs no network.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     if name == "minilm":
         folder = _packaged_minilm()
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
-    elif name and Path(name).expanduser().is_dir():  # an empty path is the folder we are in
+    elif name and Path(name).expanduser().is_dir():  # an empty path is the current folder
         folder = Path(name).expanduser()
     elif _means_a_path(name):
         raise FileNotFoundError(
@@ -82,14 +82,14 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
 
 
 def check_sha256(file: Path, expected: str) -> None:
-    """Refuse a file whose content is not the published one.
+    """Refuse a file whose content differs from the published one.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If its digest is not the ``expected`` one, naming both.
+        If its digest is not the ``expected`` one; the message names both.
     """
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: install the package that carries it again")
@@ -119,12 +119,12 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     Returns
     -------
     dict of str to Tensor
-        On the CPU.
+        The tensors, on the CPU.
 
     Raises
     ------
     ValueError
-        If a file is not safetensors, is cut off, or does not lie in this folder.
+        If a file is not safetensors, is truncated, or is not in this folder.
     FileNotFoundError
         If one of several files is missing.
     """
@@ -149,16 +149,16 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
-    """Write ``config.json`` and ``model.safetensors``, each whole before it replaces another.
+    """Write ``config.json`` and ``model.safetensors``, replacing old files only when complete.
 
     Parameters
     ----------
     folder : Path
-        Made if it is missing.
+        Created if it is missing.
     config : mapping
-        What ``config.json`` says.
+        The entries of ``config.json``.
     weights : mapping of str to Tensor
-        On the CPU. Tensors that share memory are written as often as they are named.
+        On the CPU. Tensors that share memory are written once under each name.
 
     Raises
     ------

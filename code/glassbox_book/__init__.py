@@ -1,1 +1,1 @@
-"""What the chapters of the book show: attention views, figures, widgets, questions, exercises."""
+"""Material for the chapters: attention views, figures, widgets, questions, exercises."""

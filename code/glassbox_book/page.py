@@ -1,4 +1,4 @@
-"""A page that shows a translation, and where the model looked as it wrote each token."""
+"""A page that shows a translation and where the model looked as it wrote each token."""
 
 from html import escape
 from typing import NamedTuple
@@ -25,11 +25,11 @@ class CrossAttention(NamedTuple):
     Attributes
     ----------
     written, source : list of str
-        The tokens that were written, one in each step, and those of the source.
+        The tokens written, one per step, and the tokens of the source.
     layers : list of AttentionRecord
         The cross-attention of each layer; its weights are ``(1, heads, written, source)``.
     logits : Tensor
-        What the decoder proposed in each step, ``(written, vocab)``.
+        The decoder's logits at each step, ``(written, vocab)``.
     """
 
     written: list[str]
@@ -41,19 +41,19 @@ class CrossAttention(NamedTuple):
 def cross_attention(
     translator: Translator, text: str, to: str, translation: Alternative
 ) -> CrossAttention:
-    """Let the model read a finished translation once more, and record where it looks.
+    """Let the model read a finished translation again, and record where it looks.
 
-    The row of a token is the step that wrote it: what the decoder, having written the tokens
-    before, looked for in the source.
+    The row of a token is the step that wrote it: where the decoder, given the tokens before it,
+    looked in the source.
 
     Parameters
     ----------
     translator : Translator
-        The one that wrote it.
+        The translator that wrote it.
     text : str
-        What was translated.
+        The source text.
     to : str
-        Into which language.
+        The target language.
     translation : Alternative
         The translation, from :meth:`Translator.alternatives`.
 
@@ -65,7 +65,7 @@ def cross_attention(
     Raises
     ------
     ValueError, TypeError
-        As :meth:`Translator.translate`.
+        As for :meth:`Translator.translate`.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def cross_attention(
 
 
 def attention_page(translator: Translator, text: str, to: str, translation: Alternative) -> str:
-    """Return a page with the cross-attention of one translation, light or dark as its reader is.
+    """Return a page with the cross-attention of one translation, in the reader's colour scheme.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def attention_page(translator: Translator, text: str, to: str, translation: Alte
     Returns
     -------
     str
-        HTML that needs nothing else: neither a network nor other files.
+        Self-contained HTML, which needs neither a network nor other files.
 
     Raises
     ------
     ValueError
-        If the layers have different numbers of heads, or as :func:`cross_attention`.
+        If the layers have different numbers of heads, or as for :func:`cross_attention`.
     TypeError
-        As :func:`cross_attention`.
+        As for :func:`cross_attention`.
     """
     rows, columns, layers, _ = cross_attention(translator, text, to, translation)
     views = (

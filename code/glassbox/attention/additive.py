@@ -1,4 +1,4 @@
-"""Attention with the scores of a small network, as it was before (chapter 4)."""
+"""Additive attention: scores from a small network, as before the transformer (chapter 4)."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -14,10 +14,10 @@ def additive_scores(
     key_weight: Float[Tensor, "d_hidden d_key"],
     score_weight: Float[Tensor, " d_hidden"],
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    r"""Score each query against each key by a small network: :math:`\tanh(q_i W + k_j U) \cdot v`.
+    r"""Score queries against keys with a small network: :math:`\tanh(q_i W + k_j U) \cdot v`.
 
-    Queries and keys need not be equally wide here. The hidden layer exists once for every pair of
-    positions, so memory is larger by a factor of ``d_hidden`` than with dot products.
+    Queries and keys may differ in width. Every pair of positions has its own hidden layer, so the
+    scores take ``d_hidden`` times as much memory as dot products.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def additive_scores(
     Raises
     ------
     ValueError
-        If the weights do not fit the queries, the keys or one another.
+        If the weights do not fit the queries, the keys or each other.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def additive_attention(
     score_weight: Float[Tensor, " d_hidden"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> tuple[Float[Tensor, "*batch q_len d_v"], Float[Tensor, "*batch q_len k_len"]]:
-    r"""Attention with the scores of a small network in place of dot products.
+    r"""Average the values, weighted by the scores of a small network instead of dot products.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Several attentions side by side (chapter 5)."""
+"""Multi-head attention: several attentions in parallel (chapter 5)."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -18,16 +18,16 @@ from glassbox.positional import rotate
 
 
 class MultiHeadAttention(nn.Module):
-    r"""Several attentions side by side, each with projections of its own.
+    r"""Several attentions in parallel, each with its own projections.
 
     .. math:: \begin{aligned} \operatorname{MultiHead}(Q, K, V)
               &= \operatorname{Concat}(\text{head}_1, \ldots, \text{head}_h) W^O \\
               \text{head}_i &= \operatorname{Attention}(QW_i^Q, KW_i^K, VW_i^V) \end{aligned}
 
-    The heads' projections are stacked into one matrix each for queries, keys and values, so
-    that ``d_model`` is divided among the heads and their number does not change the number of
-    parameters. With fewer heads of keys and values, groups of query heads share them:
-    grouped-query attention, and with a single one multi-query attention.
+    The projections of all heads are stacked into one matrix each for queries, keys and values.
+    The heads divide ``d_model`` among themselves, so their number does not change the number of
+    parameters. With fewer key-value heads than query heads, groups of query heads share one:
+    this is grouped-query attention or, with a single key-value head, multi-query attention.
 
     Parameters
     ----------
@@ -36,21 +36,21 @@ class MultiHeadAttention(nn.Module):
     n_heads : int
         Number of heads; must divide ``d_model``. Each head is ``d_k = d_model // n_heads`` wide.
     n_kv_heads : int, optional
-        Heads of keys and values; must divide ``n_heads``. As many as ``n_heads`` if left out.
+        Number of key-value heads; must divide ``n_heads``. Defaults to ``n_heads``.
     d_k : int, optional
-        Width of a head, where it is not ``d_model // n_heads``.
+        Width of a head. Defaults to ``d_model // n_heads``.
     bias : bool, optional
-        Whether the four projections add a bias. The paper's equation has none, BERT has.
+        Whether the four projections add a bias. The paper's equation has none; BERT has one.
     scale : float, optional
-        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`.
+        Factor that multiplies the scores. Defaults to :math:`1 / \sqrt{d_k}`.
 
     Raises
     ------
     ValueError
         If ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or
-        a number is not more than 0.
+        a number is not positive.
     TypeError
-        If a size is not a whole number.
+        If a size is not an integer.
 
     Notes
     -----
@@ -90,19 +90,19 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         around: Around = NOTHING,
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """Attend from ``query`` to ``key`` and ``value``; to itself if these are left out.
+        """Attend from ``query`` to ``key`` and ``value``, or to ``query`` itself without them.
 
         Parameters
         ----------
         query : Tensor
             ``(batch, q_len, d_model)``.
         key, value : Tensor, optional
-            ``(batch, k_len, d_model)``; ``key`` is ``query`` and ``value`` is ``key`` if left out.
+            ``(batch, k_len, d_model)``. ``key`` defaults to ``query``, ``value`` to ``key``.
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
-            Two axes are taken for ``(q_len, k_len)``: where texts differ, give all four.
+            A mask of two axes is ``(q_len, k_len)``; if the texts of a batch differ, pass all four.
         causal, around : optional
-            Whether no query attends to what comes after it; and positions, and earlier steps.
+            Whether to hide later positions from each query; and the positions and earlier steps.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return queries, keys and values of every head, turned, and with those of earlier steps.
+        """Return every head's rotated queries, keys and values, including those of earlier steps.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class MultiHeadAttention(nn.Module):
         Returns
         -------
         query, key, value : Tensor
-            ``(batch, n_heads, q_len, d_k)``, and twice ``(batch, n_kv_heads, k_len, d_k)``.
+            ``(batch, n_heads, q_len, d_k)``, then ``(batch, n_kv_heads, k_len, d_k)`` twice.
         """
         memory, cache, rotation, weight = key, around.cache, around.rotation, self.query.weight
         key = query if key is None else key
@@ -146,7 +146,7 @@ class MultiHeadAttention(nn.Module):
             query = rotate(query, rotation)
         if memory is not None and cache is not None and cache.length:
             check_same_memory(memory, cache.key)
-            return query, cache.key, cache.value  # the memory stays the same in all steps
+            return query, cache.key, cache.value  # the memory is the same at every step
         key = self.key(key).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
         value = self.value(value).unflatten(-1, (-1, self.d_k)).transpose(1, 2)
         if rotation is not None:

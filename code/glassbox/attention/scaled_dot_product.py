@@ -1,4 +1,4 @@
-"""Attention: each position gathers from the others what it asks for (chapter 4)."""
+"""Attention: each position gathers what it needs from the others (chapter 4)."""
 
 import math
 
@@ -23,7 +23,7 @@ def dot_product_scores(
     key : Tensor
         ``(..., k_len, d_k)``.
     scale : float, optional
-        What to multiply by in place of :math:`1 / \sqrt{d_k}`.
+        Factor that multiplies the scores. Defaults to :math:`1 / \sqrt{d_k}`.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def dot_product_scores(
     Raises
     ------
     ValueError
-        If queries and keys are not equally wide.
+        If queries and keys differ in width.
 
     Notes
     -----
@@ -50,8 +50,8 @@ def masked_softmax(
 ) -> Float[Tensor, "*batch q_len k_len"]:
     r"""Turn each row of scores into weights: :math:`e^{s_{ij}} / \sum_l e^{s_{il}}`.
 
-    The sum runs over the keys that the mask allows, the others get weight 0. A query that may
-    attend to nothing gets zeros and passes no gradient back; the plain formula gives NaN there.
+    The sum runs over the keys that the mask allows; the others get weight 0. A query with no
+    allowed key gets all zeros and passes no gradient back, where the plain formula yields NaN.
     Half-precision scores are normalised in float32.
 
     Parameters
@@ -100,30 +100,30 @@ def scaled_dot_product_attention(
     query : Tensor
         ``(..., q_len, d_k)``: what each position asks for.
     key : Tensor
-        ``(..., k_len, d_k)``: what each position offers to be found by.
+        ``(..., k_len, d_k)``: what each position can be found by.
     value : Tensor
-        ``(..., k_len, d_v)``: what each position hands over. Keys and values belong together in
-        pairs; in self-attention all three come from the same sequence.
+        ``(..., k_len, d_v)``: what each position contributes. Keys and values come in pairs; in
+        self-attention queries, keys and values come from the same sequence.
     mask : Tensor, optional
         Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend.
     bias : Tensor, optional
-        Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models tell
-        positions apart (chapter 6).
+        Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models encode
+        positions (chapter 6).
     scale : float, optional
-        What scores are multiplied by in place of :math:`1 / \sqrt{d_k}`; more than 0.
+        Factor that multiplies the scores, positive. Defaults to :math:`1 / \sqrt{d_k}`.
 
     Returns
     -------
     context : Tensor
         ``(..., q_len, d_v)``: one weighted average of values for each query.
     weights : Tensor
-        ``(..., q_len, k_len)``: not negative, each row sums to 1 (to 0 if the mask leaves the
-        query nothing to attend to).
+        ``(..., q_len, k_len)``: non-negative; each row sums to 1, or to 0 if the mask leaves the
+        query nothing to attend to.
 
     Raises
     ------
     ValueError
-        If the shapes, dtypes or devices do not fit together, or the scale is not more than 0.
+        If the shapes, dtypes or devices do not fit together, or the scale is not positive.
     TypeError
         If an input is not a floating-point tensor or the mask is not boolean.
 

@@ -1,4 +1,4 @@
-"""Self-attention without parameters: every token is averaged with those it is like (chapter 3)."""
+"""Self-attention without parameters: average each token with those it resembles (chapter 3)."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -10,11 +10,11 @@ from glassbox.checks import check_attention_inputs
 def simple_self_attention(
     x: Float[Tensor, "*batch n d_model"],
 ) -> tuple[Float[Tensor, "*batch n d_model"], Float[Tensor, "*batch n n"]]:
-    r"""Replace each vector by an average of all, weighted by its dot products with them.
+    r"""Replace each vector by an average of all vectors, weighted by its dot products with them.
 
     .. math:: C = \operatorname{softmax}(X X^\top)\, X
 
-    Nothing in it is learned: scores, weights and context are all made of the same vectors. It is
+    Nothing is learned: scores, weights and context all come from the same vectors. This is
     :func:`glassbox.scaled_dot_product_attention` with ``x`` as query, key and value and a scale
     of 1.
 

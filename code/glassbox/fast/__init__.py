@@ -1,1 +1,1 @@
-"""Fast versions that are longer than what they stand in for."""
+"""Fast versions that are longer than the code they replace."""

@@ -1,4 +1,4 @@
-"""Attention block by block: the same result without ever holding the whole map."""
+"""Attention block by block: the same result, without holding all the weights at once."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from glassbox.checks import check_attention_inputs, check_same_width
 
 
-@torch.compiler.disable  # compiled, all blocks would be in one graph, and could be kept
+@torch.compiler.disable  # a compiled graph would hold all blocks and might keep them
 def blockwise_attention(
     query: Float[Tensor, "*batch q_len d_k"],
     key: Float[Tensor, "*kv_batch k_len d_k"],
@@ -25,18 +25,18 @@ def blockwise_attention(
 ) -> Float[Tensor, "*batch q_len d_v"]:
     r"""Compute the context of :func:`scaled_dot_product_attention` from blocks of the scores.
 
-    A softmax needs the sum over the whole row before it can weigh the first value. The *online*
+    A softmax needs the sum over the whole row before it can weight the first value. The *online*
     softmax keeps a running maximum :math:`m`, a running sum :math:`l` and a running context
-    :math:`c` instead, and with each block :math:`S` of scores corrects what it has so far:
+    :math:`c` instead, and corrects them with each block :math:`S` of scores:
 
     .. math:: \begin{aligned} m' &= \max(m, \max_j S_j) \\
               l' &= e^{m - m'} l + \sum_j e^{S_j - m'} \\
               c' &= e^{m - m'} c + \sum_j e^{S_j - m'} v_j \end{aligned}
 
-    In the end :math:`c / l` is the context. The backward pass computes the blocks once more, from
-    the inputs and one number for each query, :math:`m + \ln l`. Memory therefore grows with the
-    length of the texts and not with its square; every product of the plain formula is still made,
-    and in the backward pass those of the scores twice.
+    After the last block, :math:`c / l` is the context. The backward pass recomputes the blocks
+    from the inputs and one number for each query, :math:`m + \ln l`. Memory therefore grows with
+    the length of the texts, not with its square. Every product of the plain formula is still
+    computed, and the backward pass computes the scores a second time.
 
     Parameters
     ----------
@@ -47,36 +47,36 @@ def blockwise_attention(
         they may have fewer heads than the queries: each then serves a group of neighbouring query
         heads.
     mask : Tensor, optional
-        Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend. It is cut up but
-        never expanded, so that a mask of keys alone stays small.
+        Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend. It is sliced but
+        never expanded, so a mask of keys alone stays small.
     causal : bool, optional
-        Besides, let each query attend only to keys up to its own position, as
-        ``causal_mask(q_len, k_len)`` does: the queries are the last of the keys' positions. Blocks
-        that lie in the future altogether are left out.
+        Also restrict each query to keys up to its own position, as ``causal_mask(q_len, k_len)``
+        does: the queries are at the last of the keys' positions. Blocks entirely in the future
+        are skipped.
     scale : float, optional
-        What scores are multiplied by; one over the root of ``d_k`` if left out.
+        Factor that multiplies the scores. Defaults to one over the square root of ``d_k``.
     block_size : int, optional
-        How many queries meet how many keys at once.
+        Number of queries, and of keys, in a block.
 
     Returns
     -------
     Tensor
         ``(..., q_len, d_v)``, in the dtype of the inputs; zeros where a query may attend to
-        nothing. Half-precision inputs are added up in float32.
+        nothing. Half-precision inputs are summed in float32.
 
     Raises
     ------
     ValueError
-        If the shapes, dtypes or devices do not fit together, ``scale`` is not more than 0,
-        ``block_size`` is less than 1, or there are fewer keys than queries and ``causal`` is set.
+        If the shapes, dtypes or devices do not fit together, ``scale`` is not positive,
+        ``block_size`` is less than 1, or ``causal`` is set with fewer keys than queries.
     TypeError
         If an input is not floating-point or the mask is not boolean.
 
     Notes
     -----
     Milakov and Gimelshein (2018), algorithm 3, for the online softmax; Rabe and Staats (2021) for
-    attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Only its
-    first derivatives can be taken, and inside a compiled model it runs uncompiled.
+    attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Only first
+    derivatives are supported, and inside a compiled model it runs uncompiled.
     """
     if block_size < 1:
         raise ValueError(f"block_size={block_size}: a block holds at least 1 position")
@@ -95,7 +95,7 @@ def blockwise_attention(
 
 
 class _Blocks:
-    """Cut the map of scores up into blocks, and compute one at a time."""
+    """Divide the matrix of scores into blocks and compute one at a time."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class _Blocks:
         return self._cut(self.query.size(-2))
 
     def columns(self, rows: slice) -> Iterator[slice]:
-        """Yield the blocks of keys that one of these queries may attend to."""
+        """Yield the blocks of keys that any of these queries may attend to."""
         k_len = self.key.size(-2)
         return self._cut(min(k_len, self.offset + rows.stop) if self.causal else k_len)
 
@@ -136,7 +136,7 @@ class _Blocks:
         return scores
 
     def part(self, x: Tensor, positions: slice) -> Tensor:
-        """Cut positions out of a tensor, in the precision of the sums."""
+        """Return some positions of a tensor, in the precision of the sums."""
         return x[..., positions, :].to(self.precision)
 
     def _cut(self, length: int) -> Iterator[slice]:
@@ -145,7 +145,7 @@ class _Blocks:
 
 
 class _BlockwiseAttention(torch.autograd.Function):
-    """The two passes, which keep no map in between."""
+    """The two passes, which keep no attention weights in between."""
 
     @staticmethod
     def forward(
@@ -164,17 +164,17 @@ class _BlockwiseAttention(torch.autograd.Function):
         for rows in blocks.rows():
             total = torch.zeros_like(log_sum[..., rows, :])
             context = torch.zeros_like(out[..., rows, :], dtype=blocks.precision)
-            # The lowest number, not -inf: the difference of two of these is 0 and not NaN.
+            # The lowest number, not -inf: the difference of two of them is 0 instead of NaN.
             maximum = torch.full_like(total, torch.finfo(total.dtype).min)
             for columns in blocks.columns(rows):
                 scores = blocks.scores(rows, columns)
                 new_maximum = maximum.maximum(scores.amax(dim=-1, keepdim=True))
-                weights = scores.sub_(new_maximum).exp_()  # in the scores' place
+                weights = scores.sub_(new_maximum).exp_()  # in place
                 correction = (maximum - new_maximum).exp()
                 total = total * correction + weights.sum(dim=-1, keepdim=True)
                 context = context * correction + weights @ blocks.part(value, columns)
                 maximum = new_maximum
-            total = total.masked_fill(total == 0, 1.0)  # nothing allowed: 0 / 1 and not 0 / 0
+            total = total.masked_fill(total == 0, 1.0)  # nothing allowed: 0 / 1 instead of 0 / 0
             out[..., rows, :] = context / total
             log_sum[..., rows, :] = maximum + total.log()
         ctx.save_for_backward(query, key, value, mask, out, log_sum)
@@ -191,7 +191,7 @@ class _BlockwiseAttention(torch.autograd.Function):
         )
         for rows in blocks.rows():
             grad = blocks.part(out_grad, rows)
-            # What a weight's gradient exceeds this average by is the gradient of its score.
+            # A score's gradient is its weight times (the weight's gradient minus this average).
             average = (grad * blocks.part(out, rows)).sum(dim=-1, keepdim=True)
             for columns in blocks.columns(rows):
                 weights = blocks.scores(rows, columns).sub_(log_sum[..., rows, :]).exp_()
@@ -207,7 +207,7 @@ class _BlockwiseAttention(torch.autograd.Function):
 
 
 def _one_for_each_head(query: Tensor, x: Tensor) -> Tensor:
-    """Repeat heads of keys or values that serve a group of query heads each."""
+    """Repeat each head of keys or values for the group of query heads that it serves."""
     if query.dim() < 4 or x.dim() != query.dim() or not x.size(-3):
         return x
     groups, left = divmod(query.size(-3), x.size(-3))

@@ -20,14 +20,14 @@ def _one_matrix(
     share: float,
     spared: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Make one matrix of the logits' size, whereas differentiating the formula makes several."""
+    """Allocate one matrix the size of the logits; differentiating the formula takes several."""
     return _CrossEntropy.apply(logits, labels, counted, peak, share, spared)
 
 
 class _CrossEntropy(Function):
-    """The loss and its gradient, for a target of ``share`` everywhere and ``peak`` more at labels.
+    """The loss and its gradient; the target is ``share`` everywhere plus ``peak`` at the labels.
 
-    Memory that has to be fetched is what this loss spends its time on.
+    The time goes into fetching memory, so the code works in place.
     """
 
     @staticmethod
@@ -42,7 +42,7 @@ class _CrossEntropy(Function):
     ) -> tuple[Tensor, Tensor]:
         at_label = labels[..., None]
         wide = torch.promote_types(logits.dtype, torch.float32)
-        # Only differences of logits matter; from the largest, no exponential overflows.
+        # Only differences of logits matter; with the largest subtracted, no exponential overflows.
         shifted = logits - logits.amax(dim=-1, keepdim=True).to(wide)
         expected = z_label = shifted.gather(-1, at_label)
         if share:
@@ -50,7 +50,7 @@ class _CrossEntropy(Function):
             if spared is not None:
                 others = others - shifted[..., spared, None]
             expected = peak * z_label + share * others
-        weights = shifted.exp_()  # in place of the logits: the softmax, once divided by their sum
+        weights = shifted.exp_()  # in place; divided by their sum, these are the softmax
         normalizer = weights.sum(dim=-1, keepdim=True)
         total, nll = (
             (normalizer.log() - z)[..., 0].masked_fill(~counted, 0).sum()
@@ -67,7 +67,7 @@ class _CrossEntropy(Function):
         weights, normalizer, at_label, counted = ctx.saved_tensors
         peak, share, spared = ctx.target
         scale = of_total * counted[..., None]
-        # Again in place: PyTorch then refuses to go back a second time through the same loss.
+        # In place again, so PyTorch refuses a second backward pass through the same loss.
         gradient = weights.mul_(scale / normalizer)
         if share:
             gradient -= share * scale

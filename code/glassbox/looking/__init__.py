@@ -1,4 +1,4 @@
-"""Look inside a model: what a forward pass computed, and what is missing without a part of it."""
+"""Look inside a model: what a forward pass computes, and what changes without some of its heads."""
 
 from glassbox.looking.ablation import without_heads
 from glassbox.looking.record import AttentionRecord, Tape, record

@@ -1,4 +1,4 @@
-"""Switch heads off, to measure what they are good for (chapter 5)."""
+"""Switch heads off, to measure what they contribute (chapter 5)."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,22 +17,22 @@ def without_heads(
 ) -> Iterator[None]:
     r"""Switch some heads of ``model`` off inside the ``with`` block.
 
-    What a head contributes to the output is :math:`C_i W_i^O`, its context times its own rows of
-    the output matrix. Here :math:`C_i` is replaced by zeros, which is the same as zeros in those
-    rows. No parameter changes, and the bias of the output stays.
+    A head contributes :math:`C_i W_i^O` to the output, its context times its own rows of the
+    output matrix. Here :math:`C_i` is replaced by zeros, which is equivalent to zeros in those
+    rows. No parameter changes, and the bias of the output is kept.
 
     Parameters
     ----------
     model : nn.Module
         A model, layer or attention of this package.
     heads : iterable of (int or str, int)
-        Pairs of an attention and one of its heads, counted from 0. The attention is a number, in
-        the order in which :func:`glassbox.record` lists those of an encoder, or its name there.
+        Pairs of an attention and one of its heads, counted from 0. The attention is given by its
+        name or its number, in the order in which :func:`glassbox.record` lists an encoder's.
 
     Yields
     ------
     None
-        The heads are on again after the block.
+        The heads are switched on again after the block.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _silence(off: list[int], n_heads: int) -> Any:
     def hook(_output: nn.Module, inputs: tuple[Tensor]) -> Tensor:
         (merged,) = inputs  # (batch, q_len, heads * d_k)
         heads = merged.unflatten(-1, (n_heads, -1))
-        # Chosen, not multiplied: what is switched off may hold anything.
+        # Selected, not multiplied by 0: a head that is switched off may hold NaN.
         return heads.where(keep.to(heads.device), 0.0).flatten(-2)
 
     return hook

@@ -19,7 +19,7 @@ from glassbox.kernels import observers
 
 @dataclass(frozen=True)
 class AttentionRecord:
-    """What one attention computed, in the order it computed it.
+    """What one attention computed, in the order of computation.
 
     Attributes
     ----------
@@ -28,18 +28,18 @@ class AttentionRecord:
     value : Tensor
         ``(batch, heads, k_len, d_v)``.
     scores : Tensor
-        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask; after it they
+        ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask. The masked scores
         are ``scores.masked_fill(~mask, -math.inf)``.
     weights : Tensor
         ``(batch, heads, q_len, k_len)``, after mask and softmax.
     context : Tensor
         ``(batch, heads, q_len, d_v)``, before the heads are merged.
     bias : Tensor or None
-        What was added to the scores.
+        The bias added to the scores.
     scale : float or None
-        What they were multiplied by, if not one over the root of ``d_k``.
+        The factor that multiplied the scores, if not one over the square root of ``d_k``.
     mask : Tensor or None
-        Which key each query was allowed to attend to, causality included; broadcasts to the
+        The keys each query was allowed to attend to, causality included; broadcasts to the
         scores.
     """
 
@@ -55,13 +55,13 @@ class AttentionRecord:
     @property
     def scores(self) -> Float[Tensor, "batch heads q_len k_len"]:
         """``(batch, heads, q_len, k_len)``, before mask and softmax."""
-        # The same function of the same tensors as in the forward pass, so the same numbers.
+        # The forward pass calls the same function on the same tensors, with the same result.
         scores = dot_product_scores(self.query, self.key, self.scale)
         return scores if self.bias is None else scores + self.bias.to(scores.dtype)
 
 
 class _Outputs(dict[str, Tensor]):
-    """Outputs by the names of their modules; a wrong name is answered with those like it."""
+    """Outputs by the names of their modules; the error for a wrong name suggests similar ones."""
 
     def __missing__(self, name: str) -> Tensor:
         known = ", ".join(get_close_matches(str(name), self, n=5))
@@ -75,8 +75,8 @@ class Tape(Mapping[str, AttentionRecord]):
     """The recorded attentions by the names of their modules, in the order they ran.
 
     ``tape["encoder.layers.0.self_attention"].weights[0, h]`` is the map of head ``h``;
-    ``list(tape.values())`` are all attentions from first to last. A module that ran more than
-    once stands with its last run here, and with all its runs in ``tape.runs[name]``.
+    ``list(tape.values())`` is all attentions from first to last. For a module that ran more than
+    once, ``tape[name]`` is its last run and ``tape.runs[name]`` lists them all.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Tape(Mapping[str, AttentionRecord]):
         Every run of every attention.
     outputs : dict of str to Tensor
         The last output of every submodule that returned a tensor, by the submodule's name; the
-        model itself has the empty name. What is not a module has no output here: the activation
+        model itself has the empty name. Values that no module returns are missing: the activation
         in a feed-forward network, the sum of a residual connection.
 
     Notes
@@ -116,10 +116,10 @@ class Tape(Mapping[str, AttentionRecord]):
 def record(model: nn.Module) -> Iterator[Tape]:
     """Record what every attention of ``model`` computes inside the ``with`` block.
 
-    Nothing about the model changes: nothing is stored on its modules, its outputs stay the same
-    (to rounding: without a recording they come from PyTorch's fused kernel), and tensors keep
-    their gradients. Recordings may be nested, also of a model and a part of it, and what other
-    threads compute meanwhile is not recorded. A compiled model runs uncompiled while recorded.
+    The model does not change: nothing is stored on its modules, tensors keep their gradients, and
+    outputs stay the same up to rounding (without a recording PyTorch's fused kernel computes
+    them). Recordings may be nested, even of a model and one of its parts, and do not include what
+    other threads compute. A compiled model runs uncompiled while it is recorded.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ def record(model: nn.Module) -> Iterator[Tape]:
     Yields
     ------
     Tape
-        Filled as the model runs.
+        The record, filled as the model runs.
 
     Raises
     ------
     ValueError
-        If ``model`` has no :class:`~glassbox.attention.multi_head.MultiHeadAttention` inside.
+        If ``model`` contains no :class:`~glassbox.attention.multi_head.MultiHeadAttention`.
 
     Notes
     -----
@@ -147,7 +147,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
     >>> tape["encoder.layers.0.self_attention"].weights.shape
     torch.Size([1, 12, 7, 7])
     """
-    model = getattr(model, "_orig_mod", model)  # torch.compile wraps; names are those inside
+    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
     names = {module: name for name, module in model.named_modules()}
     if not any(isinstance(module, MultiHeadAttention) for module in names):
         raise ValueError(
@@ -165,7 +165,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
             tape.outputs[names[module]] = output
 
     token = observers.set((*observers.get(), look))
-    # One hook for all modules that run. A hook on each would be copied along with the model.
+    # One global hook: a hook on each module would be copied along with the model.
     hook = register_module_forward_hook(keep_output)
     try:
         with _uncompiled():
@@ -176,6 +176,6 @@ def record(model: nn.Module) -> Iterator[Tape]:
 
 
 def _uncompiled() -> AbstractContextManager[Any]:
-    # Compiled code calls no hooks. Where nothing was compiled, the compiler need not be loaded.
+    # Compiled code calls no hooks. If nothing was compiled, there is no need to load the compiler.
     compiler_loaded = "torch._dynamo" in sys.modules
     return torch.compiler.set_stance("force_eager") if compiler_loaded else nullcontext()

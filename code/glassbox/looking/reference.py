@@ -1,4 +1,4 @@
-"""Look inside the reference library's BERT, with the same words as inside ours (chapter 4)."""
+"""Look inside the reference library's BERT in the same terms as inside ours (chapter 4)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from glassbox.looking.record import AttentionRecord, Tape
 def record_reference(model: nn.Module) -> Iterator[Tape]:
     """Record what every self-attention of a ``transformers.BertModel`` computes.
 
-    The counterpart of :func:`glassbox.record`: tensors are the reference's own, taken from the
-    forward pass by hooks.
+    The counterpart of :func:`glassbox.record`: the tensors are the reference's own, which hooks
+    take from the forward pass.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     Yields
     ------
     Tape
-        Filled as the model runs; names are the reference's module names.
+        The record, filled as the model runs, under the reference's module names.
 
     Raises
     ------
     ValueError
-        If the model has no BERT self-attention inside, or runs a fused kernel.
+        If the model contains no BERT self-attention, or runs a fused kernel.
     """
     attentions = {
         name: module

@@ -1,4 +1,4 @@
-"""The same parts, other wiring: published models and their weights."""
+"""Published models and their weights: the same parts, wired differently."""
 
 from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.bert_heads import (

@@ -22,30 +22,30 @@ from glassbox.transformer import Encoder
 
 @dataclass(frozen=True)
 class BertConfig(HasLayout, StackConfig):
-    """The sizes of a BERT. The defaults are bert-base-uncased's.
+    """The sizes of a BERT. The defaults are those of bert-base-uncased.
 
     Parameters
     ----------
     d_ff : int, optional
-        Width inside the feed-forward networks; ``4 * d_model`` if left out.
+        Width inside the feed-forward networks. Defaults to ``4 * d_model``.
     vocab_size : int
         Number of word pieces.
     max_len : int
         Number of positions that have a vector.
     n_token_types : int
-        Kinds of segment: first and second sentence.
+        Number of segment types, such as first and second sentence.
     pad_id : int
-        The id that fills short texts up.
+        The id that pads short texts.
     labels : tuple of str
-        What a classifier on top tells apart. The encoder itself has no use for them.
+        The labels of a classifier on top. The encoder itself does not use them.
     classifier_dropout : float, optional
-        Dropout before that classifier; ``dropout`` if left out.
+        Dropout before that classifier. Defaults to ``dropout``.
 
     Raises
     ------
     ValueError
-        If a size is not positive, ``pad_id`` is not in the vocabulary, there is no label or one
-        twice, ``classifier_dropout`` is no share, or as in :class:`~glassbox.config.StackConfig`.
+        If a size is not positive, ``pad_id`` is not in the vocabulary, there are no labels or two
+        equal ones, ``classifier_dropout`` is not in [0, 1), or ``StackConfig`` refuses a size.
     TypeError
         If the labels are not a tuple.
 
@@ -100,17 +100,17 @@ class BertConfig(HasLayout, StackConfig):
 
     @property
     def n_labels(self) -> int:
-        """How many labels a classifier on top tells apart."""
+        """Number of labels of a classifier on top."""
         return len(self.labels)
 
 
 class BertEmbeddings(nn.Module):
-    """Word piece + position + token type, then a norm.
+    """The sum of word piece, position and token type vectors, then a norm.
 
     Notes
     -----
-    Devlin et al. (2019), figure 2. The sum is normalised and dropped out of, not scaled by
-    the root of ``d_model``. Chapter 7, equation ``eq-bert-embedding``.
+    Devlin et al. (2019), figure 2. Norm and dropout follow the sum, which is not scaled by the
+    square root of ``d_model``. Chapter 7, equation ``eq-bert-embedding``.
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -127,7 +127,7 @@ class BertEmbeddings(nn.Module):
         token_types: Int[Tensor, "batch length"] | None = None,
         inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look the three vectors up and add them; ``inputs_embeds`` replaces the word pieces'."""
+        """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
         if (token_ids is None) == (inputs_embeds is None):
             raise give_either("token_ids", "inputs_embeds")
@@ -146,12 +146,12 @@ class BertEmbeddings(nn.Module):
 
 
 def init_weights(module: nn.Module) -> None:
-    """Draw the parameters of linear maps and embeddings, as before any training.
+    """Initialise the parameters of linear maps and embeddings.
 
     Notes
     -----
-    Normally distributed with a standard deviation of 0.02, and no bias: the published code's
-    values. The padding's vector is 0.
+    Weights are normally distributed with a standard deviation of 0.02 and biases are 0, as in the
+    published code. The padding's vector is 0.
     """
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
@@ -195,20 +195,20 @@ class Bert(Pretrained):
         *,
         inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Read word pieces, return a vector for each that knows its context.
+        """Read word pieces and return a contextual vector for each.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``; left out where ``inputs_embeds`` is given.
+            Integers, ``(batch, length)``; omitted if ``inputs_embeds`` is given.
         mask : Tensor, optional
-            Boolean, with all four axes, ``(batch, n_heads, length, length)``, where each may also
+            Boolean, with all four axes, ``(batch, n_heads, length, length)``, each of which may
             be 1. Padding needs ``padding_mask(token_ids, config.pad_id)``.
         token_types : Tensor, optional
             Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second.
         inputs_embeds : Tensor, optional
-            ``(batch, length, d_model)``: vectors in place of those of ``token_ids`` in the table.
-            What needs no more than the layers goes into ``bert.encoder(vectors, mask)``.
+            ``(batch, length, d_model)``: vectors to use instead of the embeddings of ``token_ids``.
+            To run only the layers, call ``bert.encoder(vectors, mask)``.
 
         Returns
         -------
@@ -223,14 +223,14 @@ class Bert(Pretrained):
 
 
 def check_vectors(what: str, x: Tensor, table: Tensor) -> None:
-    """Refuse vectors that cannot take the place of rows of an embedding table.
+    """Refuse vectors that cannot replace rows of an embedding table.
 
     Raises
     ------
     TypeError
         If they are not a tensor of floating-point numbers.
     ValueError
-        If shape, dtype or device do not fit, naming those that do.
+        If shape, dtype or device do not fit; the message says which would.
     """
     if not isinstance(x, Tensor) or not x.is_floating_point():
         given = x.dtype if isinstance(x, Tensor) else f"a {type(x).__name__}"

@@ -1,4 +1,4 @@
-"""BERT with a task: fill gaps, tell texts apart, tell words apart."""
+"""BERT with a task: fill in masked words, classify texts, classify words."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ Head = TypeVar("Head", bound="BertWithHead")
 
 
 class BertWithHead(Pretrained):
-    """A BERT with a head for one task: what all of them share.
+    """The base class of a BERT with a head for one task.
 
-    A head returns logits; what a loss makes of them is no part of the model.
+    A head returns logits; the loss is not part of the model.
 
     Parameters
     ----------
     config : BertConfig
-        The sizes. For trained weights use :meth:`from_pretrained`, for a head that is yet to be
-        trained :meth:`from_encoder`.
+        The sizes. For trained weights use :meth:`from_pretrained`, for an untrained head on a
+        trained encoder :meth:`from_encoder`.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class BertWithHead(Pretrained):
         Returns
         -------
         Tensor
-            The logits, with the shape that :meth:`logits` says.
+            The logits, in the shape given by :meth:`logits`.
 
         Raises
         ------
         ValueError, TypeError
-            As :class:`~glassbox.models.Bert`.
+            As for :class:`~glassbox.models.Bert`.
         """
         return self.logits(self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds))
 
@@ -87,28 +87,28 @@ class BertWithHead(Pretrained):
         source: str | os.PathLike[str] | nn.Module | None = None,
         labels: int | Sequence[str] | None = None,
     ) -> Head:
-        """Put a head that is yet to be trained on a trained encoder.
+        """Put an untrained head on a trained encoder.
 
-        It begins anew where the source has one too, but for the pooler, which fits every task.
+        A head of the source is discarded, except for the pooler, which suits every task.
 
         Parameters
         ----------
         source : str, path or nn.Module, optional
-            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, for instance a
-            :class:`~glassbox.models.Bert`; the packaged model if left out.
+            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, for example a
+            :class:`~glassbox.models.Bert`. Defaults to the packaged model.
         labels : int or sequence of str, optional
-            What a classifier is to tell apart: how many labels, or their names. The source's if
-            left out.
+            The labels of a classifier: their number or their names. Defaults to those of the
+            source.
 
         Returns
         -------
         BertWithHead
-            A model of this class in eval mode, with parameters of its own.
+            A model of this class in eval mode, with its own copy of the parameters.
 
         Raises
         ------
         FileNotFoundError, ConnectionError, PermissionError, ValueError
-            As :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
+            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
         TypeError
             If ``labels`` is one string.
         """
@@ -124,7 +124,7 @@ class BertWithHead(Pretrained):
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)
         dtype = next((x.dtype for x in found.values()), torch.float32)
-        # A parameter that is tied to the encoder's appears here by the encoder's name alone.
+        # A parameter tied to one of the encoder's appears here only under the encoder's name.
         new = {n: x.to(dtype) for n, x in model.named_parameters() if not n.startswith("bert.")}
         model.load_weights(new | found, where)
         return model.eval()
@@ -136,14 +136,14 @@ class BertWithHead(Pretrained):
         Parameters
         ----------
         entries : mapping
-            Of its ``config.json``.
+            The entries of its ``config.json``.
         weights : mapping of str to Tensor
-            By the reference's names.
+            Its parameters by the reference's names.
 
         Raises
         ------
         ValueError
-            If it has no head or another one, or is no BERT.
+            If it has no head or a different one, or is not a BERT.
         """
         config = super().configure(entries, weights)
         ours = cls.layout.architectures
@@ -157,9 +157,9 @@ class BertWithHead(Pretrained):
 
 
 class BertForMaskedLM(BertWithHead):
-    """A BERT that says which word pieces might stand at each position.
+    """A BERT that predicts the word piece at each position.
 
-    The projection to the vocabulary is the embedding of the word pieces, with a bias.
+    The projection to the vocabulary shares the weight of the embedding and adds a bias.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class BertForMaskedLM(BertWithHead):
 
 
 class BertForSequenceClassification(BertWithHead):
-    """A BERT that tells texts apart by what stands at their first position.
+    """A BERT that classifies a text by the vector at its first position.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class BertForSequenceClassification(BertWithHead):
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch n_labels"]:
-        """Return the logits of each text's label, ``(batch, n_labels)``.
+        """Return the logits of the labels of each text, ``(batch, n_labels)``.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class BertForSequenceClassification(BertWithHead):
 
 
 class BertForTokenClassification(BertWithHead):
-    """A BERT that gives each word piece a label.
+    """A BERT that assigns a label to each word piece.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ class BertForTokenClassification(BertWithHead):
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length n_labels"]:
-        """Return the logits of each position's label, ``(batch, length, n_labels)``.
+        """Return the logits of the labels at each position, ``(batch, length, n_labels)``.
 
         Parameters
         ----------

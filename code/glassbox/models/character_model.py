@@ -1,4 +1,4 @@
-"""A language model whose tokens are characters, with its characters."""
+"""A language model whose tokens are characters."""
 
 import copy
 import os
@@ -17,19 +17,19 @@ from glassbox.models.llama import Llama
 from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 
 LANGUAGE_MODEL_FILE = "language_model.json"
-#: The language models of this package, by what ``config.json`` calls their kind.
+#: The language models of this package, by their ``model_type`` in ``config.json``.
 KINDS: dict[str, type[GPT2] | type[Llama]] = {"gpt2": GPT2, "llama": Llama}
 
 
 class CharacterModel:
-    """A language model, and the character that each of its tokens is.
+    """A language model together with the characters that are its tokens.
 
     Parameters
     ----------
     model : LanguageModel
         The model.
     characters : str
-        The character of each token id; each once.
+        The character of each token id, without duplicates.
 
     Raises
     ------
@@ -53,14 +53,14 @@ class CharacterModel:
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> "CharacterModel":
-        """Read what :meth:`save_pretrained` wrote: in eval mode, on the CPU, in float32.
+        """Load what :meth:`save_pretrained` wrote, in eval mode, on the CPU, in float32.
 
         Raises
         ------
         FileNotFoundError
             If the folder or a file is missing.
         ValueError
-            If a file is damaged, or does not go with the others.
+            If a file is damaged or does not match the others.
         """
         path = find_folder(folder, LANGUAGE_MODEL_FILE)
         try:
@@ -87,9 +87,9 @@ class CharacterModel:
         Parameters
         ----------
         folder : str or path
-            Made if it is missing.
+            Created if it is missing.
         dtype : torch.dtype, optional
-            What the weights are stored in; as they are if left out.
+            Dtype of the stored weights. Defaults to their own.
         """
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         model.save_pretrained(folder)
@@ -111,32 +111,32 @@ class CharacterModel:
         return torch.tensor([self._ids[character] for character in text], dtype=torch.long)
 
     def decode(self, token_ids: Iterable[int] | Tensor) -> str:
-        """Return the text of ``token_ids``, a tensor of one axis or other whole numbers."""
+        """Return the text of ``token_ids``, a one-dimensional tensor or an iterable of integers."""
         return "".join(self.characters[int(number)] for number in token_ids)
 
     def write(self, beginning: str, length: int, **options: Any) -> str:
-        """Write on from a text, of which the model sees what fits into its context.
+        """Continue a text, of which the model sees as much as fits into its context.
 
-        When the context is full, it goes on from the last half of it.
+        When the context is full, the model continues from its last half.
 
         Parameters
         ----------
         beginning : str
             At least one character.
         length : int
-            Characters to write at most.
+            Maximum number of characters to write.
         **options
-            As for :func:`glassbox.generation.generate`, such as ``sample=True``.
+            As for :func:`glassbox.generation.generate`, for example ``sample=True``.
 
         Returns
         -------
         str
-            ``beginning`` and what follows it.
+            ``beginning`` and its continuation.
 
         Raises
         ------
         ValueError
-            If it is empty, or the model does not know a character.
+            If ``beginning`` is empty, or the model does not know a character.
         """
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")

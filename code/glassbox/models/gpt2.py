@@ -1,4 +1,4 @@
-"""GPT-2: the Transformer's decoder alone, writing (chapter 10)."""
+"""GPT-2: the Transformer's decoder on its own (chapter 10)."""
 
 import math
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from glassbox.positional import LearnedPositions
 
 @dataclass(frozen=True)
 class GPT2Config(LanguageModelConfig):
-    """The sizes of a GPT-2. The defaults are the smallest published one's, for any vocabulary.
+    """The sizes of a GPT-2. The defaults are those of the smallest one, for any vocabulary.
 
     Parameters
     ----------
     d_ff : int, optional
-        Width inside the feed-forward networks; ``4 * d_model`` if left out.
+        Width inside the feed-forward networks. Defaults to ``4 * d_model``.
     embedding_dropout : float
-        Share of values of the embeddings dropped in training; ``dropout`` is that of the layers.
+        Share of the embeddings' values dropped in training; ``dropout`` applies to the layers.
 
     Raises
     ------
     ValueError
-        If ``embedding_dropout`` is no share, or as in
+        If ``embedding_dropout`` is not in [0, 1), or for the reasons given in
         :class:`~glassbox.models.language_model.LanguageModelConfig`.
 
     Notes
     -----
     Radford et al. (2019), table 2. The other fields are
-    :class:`~glassbox.models.language_model.LanguageModelConfig`'s. Attention weights are not
-    dropped, here as in the whole package: the reference's ``attn_pdrop`` has no field.
+    :class:`~glassbox.models.language_model.LanguageModelConfig`'s. As everywhere in this package,
+    attention weights are not dropped: the reference's ``attn_pdrop`` has no field.
     """
 
     layout = layouts.GPT2
@@ -83,11 +83,11 @@ class GPT2Config(LanguageModelConfig):
 
 
 class GPT2(LanguageModel):
-    r"""A GPT-2, which returns the logits of each position's next token.
+    r"""A GPT-2, which returns the logits of the next token at each position.
 
-    Before training the matrices that write into the residual stream are smaller than the others,
-    by :math:`1 / \sqrt{2N}` in :math:`N` layers of two such matrices each, so that the stream's
-    variance does not grow with the depth.
+    The matrices that write into the residual stream are initialised smaller than the others, by
+    :math:`1 / \sqrt{2N}` for :math:`N` layers with two such matrices each, so that the stream's
+    variance does not grow with depth.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What GPT-2 and LLaMA share: one stack that writes on from what it has read (chapter 8)."""
+"""Language models, the base of GPT-2 and LLaMA: one stack that continues a text (chapter 8)."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from glassbox.models.layouts.language_models import in_vocabulary
 from glassbox.positional import Positions
 from glassbox.transformer import Writer
 
-#: Standard deviation of the weights before training, in GPT-2 and LLaMA alike.
+#: Standard deviation of the initial weights, in both GPT-2 and LLaMA.
 INITIAL_STD = 0.02
 
 
@@ -27,18 +27,18 @@ class LanguageModelConfig(HasLayout, StackConfig):
     vocab_size : int
         Number of token ids.
     max_len : int
-        How many tokens a text may have.
+        Maximum number of tokens in a text.
     tie_embeddings : bool
-        Whether the projection to the vocabulary is the embedding.
+        Whether the projection to the vocabulary shares the embedding's weight.
     bos_id, pad_id : int, optional
-        The ids that begin a text and fill short ones up.
+        The ids that begin a text and pad short ones.
     eos_id : int or tuple of int, optional
         The id, or ids, that end a text.
 
     Raises
     ------
     ValueError
-        If a size is not positive, an id is not in the vocabulary, or as in
+        If a size is not positive, an id is not in the vocabulary, or for the reasons given in
         :class:`~glassbox.config.StackConfig`.
 
     Notes
@@ -68,25 +68,25 @@ class LanguageModelConfig(HasLayout, StackConfig):
 
 
 class LanguageModel(Writer):
-    """A decoder without an encoder: the logits of each position's next token.
+    """A decoder without an encoder, which returns the logits of the next token at each position.
 
-    That nobody looks ahead always holds; whatever else must not be seen, a mask says.
+    Attention is always causal; a mask can hide further tokens.
 
     Parameters
     ----------
     config : LanguageModelConfig
         The sizes.
     positions : Positions
-        How positions are told apart.
+        How positions are encoded.
 
     Attributes
     ----------
     embedding : nn.Embedding
         ``(vocab_size, d_model)``.
     decoder : Decoder
-        The stack.
+        The stack of layers.
     output : nn.Linear
-        The projection to one number for each token id, the logits.
+        The projection to the logits, one number for each token id.
 
     Notes
     -----
@@ -121,23 +121,23 @@ class LanguageModel(Writer):
         cache: Cache | None = None,
         last_only: bool = False,
     ) -> Float[Tensor, "batch kept vocab"]:
-        """Read tokens, return the logits of the one that follows each.
+        """Read tokens and return, for each, the logits of the token that follows.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``; with a cache only those it has not read yet.
+            Integers, ``(batch, length)``; with a cache, only the tokens that are not yet in it.
         mask : Tensor, optional
-            Boolean, with all four axes, ``(batch, n_heads, length, k_len)``, where each may also
-            be 1; ``True`` = may attend. ``k_len`` counts what is in the cache. A batch with padding
+            Boolean, with all four axes, ``(batch, n_heads, length, k_len)``, each of which may be
+            1; ``True`` = may attend. ``k_len`` includes the cached tokens. A batch with padding
             needs :func:`~glassbox.masks.padding_mask` of all its tokens.
         positions : Tensor, optional
-            Integers, ``(batch, length)``, where they do not go on from those in the cache, as in
-            texts that are padded on the left.
+            Integers, ``(batch, length)``, if they do not continue those in the cache, for example
+            with padding on the left.
         cache : Cache, optional
-            What earlier steps have read, from :meth:`new_cache`.
+            Keys and values of earlier steps, from :meth:`new_cache`.
         last_only : bool, optional
-            Whether the last position's logits are enough.
+            Whether to return only the last position's logits.
 
         Returns
         -------
@@ -147,8 +147,8 @@ class LanguageModel(Writer):
         Raises
         ------
         ValueError
-            If there is no token, if there are more than ``max_len`` or than the cache has room
-            for, if an id is not in the vocabulary, or if shapes or devices do not fit.
+            If there are no tokens, more than ``max_len`` or more than fit into the cache, if an
+            id is not in the vocabulary, or if shapes or devices do not fit.
         TypeError
             If ids or positions are not integers, or the mask is not boolean.
         """

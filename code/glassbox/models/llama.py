@@ -1,4 +1,4 @@
-"""LLaMA: the decoder as it is built today."""
+"""LLaMA: a modern decoder."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,27 +11,27 @@ from glassbox.positional import RotaryPositions, RotaryScaling
 
 @dataclass(frozen=True)
 class LlamaConfig(LanguageModelConfig):
-    """The sizes of a LLaMA. The defaults are those of the first one of 7 billion parameters.
+    """The sizes of a LLaMA. The defaults are those of the first one with 7 billion parameters.
 
     Parameters
     ----------
     rotary_base : float
-        Larger ones make the slow pairs turn more slowly; the reference's ``rope_theta``.
+        A larger base slows the slow pairs further; the reference's ``rope_theta``.
     rotary_scaling : RotaryScaling, optional
-        Slower turns, for texts longer than those of the first training.
+        Slower rotations, for texts longer than those of the first training.
 
     Raises
     ------
     ValueError
-        If ``rotary_base`` is not more than 1, or as in
+        If ``rotary_base`` is not greater than 1, or for the reasons given in
         :class:`~glassbox.models.language_model.LanguageModelConfig`.
 
     Notes
     -----
     Touvron et al. (2023a), table 2; Touvron et al. (2023b), table 1; Grattafiori et al. (2024),
     table 3. The other fields are :class:`~glassbox.models.language_model.LanguageModelConfig`'s.
-    The reference has no entry for ``dropout``, which the published models do without: a saved
-    model is read with 0.
+    The reference has no entry for ``dropout``, because the published models use none: a saved
+    model is loaded with 0.
     """
 
     layout = layouts.LLAMA
@@ -58,7 +58,7 @@ class LlamaConfig(LanguageModelConfig):
 
     @classmethod
     def llama_7b(cls, **changes: Any) -> "LlamaConfig":
-        """Return the sizes of the first LLaMA of 7 billion parameters, with these changes."""
+        """Return the sizes of the first LLaMA with 7 billion parameters, with these changes."""
         return cls(**changes)
 
     @classmethod
@@ -103,7 +103,7 @@ class LlamaConfig(LanguageModelConfig):
 
 
 class Llama(LanguageModel):
-    """A LLaMA, which returns the logits of each position's next token.
+    """A LLaMA, which returns the logits of the next token at each position.
 
     Parameters
     ----------
@@ -113,12 +113,12 @@ class Llama(LanguageModel):
     Raises
     ------
     ValueError
-        If heads have an odd width, or layers differ in it.
+        If the heads' width is odd, or differs between layers.
 
     Notes
     -----
     Touvron et al. (2023a), section 2.2: a pre-norm decoder with RMSNorm, SwiGLU and rotary
-    positions, without biases; grouped queries since the second (Touvron et al. 2023b, section
+    positions, without biases; with grouped queries since LLaMA 2 (Touvron et al. 2023b, section
     2.2). Equal to ``transformers.LlamaForCausalLM``.
     """
 

@@ -1,4 +1,4 @@
-"""Marian: the paper's Transformer, with a thousand published translators (chapter 8)."""
+"""Marian: the paper's Transformer, in a thousand published translators (chapter 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ class MarianConfig(TransformerConfig):
     Raises
     ------
     ValueError
-        As in :class:`~glassbox.transformer.TransformerConfig`.
+        As for :class:`~glassbox.transformer.TransformerConfig`.
 
     Notes
     -----
-    Junczys-Dowmunt et al. (2018); Tiedemann and Thottingal (2020). What begins a text, ``bos_id``,
-    is its padding. The fields are :class:`~glassbox.transformer.TransformerConfig`'s.
+    Junczys-Dowmunt et al. (2018); Tiedemann and Thottingal (2020). A text begins with the padding
+    token, ``bos_id``. The fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
 
     layout = layouts.MARIAN
@@ -43,13 +43,13 @@ class MarianConfig(TransformerConfig):
 class Marian(Transformer):
     """A Marian translator: the paper's encoder–decoder, with all sines before all cosines.
 
-    Post-norm, sinusoidal positions, embeddings that are tied and multiplied by the root of
-    ``d_model``, a bias on the logits.
+    Post-norm, sinusoidal positions, tied embeddings multiplied by the square root of ``d_model``,
+    and a bias on the logits.
 
     Parameters
     ----------
     config : MarianConfig, optional
-        The sizes; those of opus-mt-en-de if left out. For trained weights use
+        The sizes. Defaults to those of opus-mt-en-de. For trained weights use
         :meth:`from_pretrained`.
 
     Notes
@@ -69,19 +69,19 @@ class Marian(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> MarianConfig:
         """Return the configuration of a published translator.
 
-        The parameters tell which embeddings are shared and whether the projection is tied.
+        The parameters show which embeddings are shared and whether the projection is tied.
 
         Parameters
         ----------
         entries : mapping
-            Of its ``config.json``.
+            The entries of its ``config.json``.
         weights : mapping of str to Tensor
-            By the reference's names.
+            Its parameters by the reference's names.
 
         Raises
         ------
         ValueError
-            If it is no Marian, or its positions are not the sinusoids.
+            If it is not a Marian, or its positions are not sinusoids.
         """
         config = super().configure(entries, weights)
         weights = {name.removeprefix(cls.layout.prefix): x for name, x in weights.items()}
@@ -102,7 +102,7 @@ class Marian(Transformer):
         )
 
     def reference_layout(self) -> Layout:
-        """Return the layout for what is tied in a model of these sizes."""
+        """Return the layout for this model's tied embeddings."""
         if self.config.target_vocab_size is not None:
             return layouts.MARIAN_WITH_TWO_TABLES
         return layouts.MARIAN if self.config.tie_embeddings else layouts.MARIAN_WITH_PROJECTION

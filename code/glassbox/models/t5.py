@@ -1,4 +1,4 @@
-"""T5: every task a text in and a text out; positions are distances (chapters 6 and 8)."""
+"""T5: every task is text in, text out; positions are distances (chapters 6 and 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from glassbox.models.layouts import encoder_decoders as layouts
 from glassbox.positional import RelativePositionBias
 from glassbox.transformer import Transformer, TransformerConfig
 
-#: Published sizes: of the paper's models, and of the gated ones that followed.
+#: Published sizes, of the paper's models and of the later gated ones.
 SIZES: dict[str, dict[str, Any]] = {
     "small": {"d_model": 512, "d_ff": 2048, "n_layers": 6, "n_heads": 8},
     "base": {"d_model": 768, "d_ff": 3072, "n_layers": 12, "n_heads": 12},
@@ -24,7 +24,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "base 1.1": {"d_model": 768, "d_ff": 2048, "n_layers": 12, "n_heads": 12},
     "large 1.1": {"d_model": 1024, "d_ff": 2816, "n_layers": 24, "n_heads": 16},
 }
-#: How those that followed differ in kind.
+#: How the later models differ in kind.
 GATED: dict[str, Any] = {
     "gated": True,
     "activation": "gelu_tanh",
@@ -35,26 +35,26 @@ GATED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class T5Config(TransformerConfig):
-    """The sizes of a T5. The defaults are t5-small's.
+    """The sizes of a T5. The defaults are those of t5-small.
 
     Parameters
     ----------
     n_buckets, max_distance : int
         See :func:`~glassbox.positional.relative_buckets`.
     scale_output : bool
-        Whether the decoder's output is divided by the root of ``d_model`` before the projection
-        to the vocabulary, which suits the embedding that the projection is tied to.
+        Whether the decoder's output is divided by the square root of ``d_model`` before the
+        projection to the vocabulary, which suits the embedding that the projection is tied to.
 
     Raises
     ------
     ValueError
-        If the positions are not relative, there are too few buckets, or as in
+        If the positions are not relative, there are too few buckets, or for the reasons given in
         :class:`~glassbox.transformer.TransformerConfig`.
 
     Notes
     -----
-    Raffel et al. (2020), section 2.1 and table 14. What begins a text, ``bos_id``, is its padding.
-    The other fields are :class:`~glassbox.transformer.TransformerConfig`'s.
+    Raffel et al. (2020), section 2.1 and table 14. A text begins with the padding token,
+    ``bos_id``. The other fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
 
     layout = layouts.T5
@@ -77,15 +77,15 @@ class T5Config(TransformerConfig):
 
     @classmethod
     def published(cls, name: str, **changes: Any) -> "T5Config":
-        """Return published sizes, with these fields changed.
+        """Return published sizes, with the fields in ``changes`` changed.
 
         Parameters
         ----------
         name : str
-            ``"small"``, ``"base"`` or ``"large"``; with ``" 1.1"`` after it the later model of
-            that name, with a gate in the feed-forward networks and a projection of its own.
+            ``"small"``, ``"base"`` or ``"large"``; followed by ``" 1.1"``, the later model of that
+            name, with a gate in the feed-forward networks and an untied projection.
         **changes
-            Fields, each with its value.
+            Fields and their values.
 
         Raises
         ------
@@ -112,15 +112,15 @@ class T5Config(TransformerConfig):
 class T5(Transformer):
     """A T5: an encoder–decoder whose positions are a number for each distance.
 
-    Pre-norm with root mean squares, without any bias; scores are not scaled, for which their
-    weights start out smaller. One table of distances serves all layers of a stack. Dropout stands
-    where the paper of the Transformer has it, while T5's own code also drops attention weights,
-    what is inside the feed-forward networks, and the stacks' outputs.
+    Pre-norm with RMSNorm, without biases. Scores are not scaled; the initial weights of the
+    queries are smaller instead. One table of distances serves all layers of a stack. Dropout is
+    where the Transformer paper has it; T5's own code also applies it to attention weights, inside
+    the feed-forward networks and to the stacks' outputs.
 
     Parameters
     ----------
     config : T5Config, optional
-        The sizes; t5-small's if left out. For trained weights use :meth:`from_pretrained`.
+        The sizes. Defaults to those of t5-small. For trained weights use :meth:`from_pretrained`.
 
     Notes
     -----
@@ -142,7 +142,7 @@ class T5(Transformer):
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length vocab"]:
-        """Project vectors to one number for each word: ``(batch, length, vocab)``."""
+        """Project ``hidden`` to one number for each token: ``(batch, length, vocab)``."""
         if self.config.scale_output:
             hidden = hidden * self.config.d_model**-0.5
         return self.output(hidden)
@@ -151,20 +151,20 @@ class T5(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> T5Config:
         """Return the configuration of a published T5.
 
-        The parameters tell whether the projection to the vocabulary is the embedding: files of the
-        reference library always say that it is.
+        The parameters show whether the projection to the vocabulary is tied to the embedding:
+        files of the reference library always say that it is.
 
         Parameters
         ----------
         entries : mapping
-            Of its ``config.json``.
+            The entries of its ``config.json``.
         weights : mapping of str to Tensor
-            By the reference's names.
+            Its parameters by the reference's names.
 
         Raises
         ------
         ValueError
-            If it is no T5.
+            If it is not a T5.
         """
         config = super().configure(entries, weights)
         if "lm_head.weight" in weights and "shared.weight" in weights:
@@ -177,7 +177,7 @@ class T5(Transformer):
         return layouts.GATED_T5 if self.config.gated else layouts.T5
 
     def _init_weights(self) -> None:
-        """Draw all parameters as before training, so that unscaled scores are of size 1."""
+        """Initialise all parameters such that unscaled scores are of size 1."""
         wide = self.config.d_model**-0.5
         nn.init.normal_(self.source_embedding.weight)
         if not self.config.tie_embeddings:

@@ -1,8 +1,8 @@
-"""Where each token stands, told to a model that would not know (chapter 6).
+"""Positions: tell a model the order of its tokens, which attention does not see (chapter 6).
 
-Five answers behind one interface, :class:`Positions`: add something to the embeddings
-(sinusoidal, learned), turn queries and keys (rotary), or add something to the scores (T5's relative
-bias, ALiBi).
+Five schemes share one interface, :class:`Positions`. They add a vector to the embeddings
+(sinusoidal, learned), rotate queries and keys (rotary), or add a bias to the scores (T5's
+relative bias, ALiBi).
 """
 
 from glassbox.around import Rotation

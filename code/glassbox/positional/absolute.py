@@ -1,4 +1,4 @@
-"""Positions added to the embeddings: waves of many lengths, or rows of a table (chapter 6)."""
+"""Positions added to the embeddings: sinusoids, or the rows of a learned table (chapter 6)."""
 
 import torch
 from jaxtyping import Float, Int
@@ -9,12 +9,12 @@ from glassbox.checks import check_base, check_embeddings, check_even
 
 
 class Positions(nn.Module):
-    """A way to tell a model where its tokens stand; this one tells it nothing.
+    """The interface through which a model learns its tokens' positions; the base adds nothing.
 
-    A model asks twice, and each scheme answers once: what is added to the embeddings, and what
-    goes around every layer. Positions are integer tensors, ``(length,)`` if all texts of the batch
-    stand at the same ones, otherwise ``(batch, length)``, as with padding on the left. They need
-    not start at 0: decoding with a cache asks for the newest position alone.
+    A model calls :meth:`embed` for its embeddings and :meth:`around` for its layers; each scheme
+    overrides one of the two. Positions are integer tensors, ``(length,)`` if all texts of a batch
+    share them, otherwise ``(batch, length)``, as with padding on the left. They need not start
+    at 0: decoding with a cache passes only the newest position.
 
     Notes
     -----
@@ -49,25 +49,25 @@ class Positions(nn.Module):
         return x
 
     def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
-        """Return what goes around every layer: a rotation of queries and keys, or a bias of scores.
+        """Return what every layer needs: a rotation of queries and keys, or a bias of the scores.
 
         Parameters
         ----------
         positions, seen : Tensor
-            Where the new tokens stand, and the numbers of all tokens so far, the new ones last.
+            The new tokens' positions, and the indices of all tokens so far, the new ones last.
         """
         return NOTHING
 
 
 def check_waves(d_model: int, base: float) -> None:
-    """Refuse a width that does not divide into waves, and a base that does not make them longer.
+    """Refuse a width that does not divide into pairs, and a base that does not lengthen the waves.
 
     Raises
     ------
     TypeError
-        If ``d_model`` is not a whole number.
+        If ``d_model`` is not an integer.
     ValueError
-        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+        If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
     """
     check_even("d_model", d_model, "each wave gives a sine and a cosine")
     check_base(base)
@@ -80,34 +80,34 @@ def sinusoidal_encoding(
     base: float = 10_000.0,
     concatenated: bool = False,
 ) -> Float[Tensor, "... d_model"]:
-    r"""Describe each position by the sine and cosine of waves from short to long.
+    r"""Encode each position as sines and cosines of waves from short to long.
 
     .. math:: PE_{(p, 2i)} = \sin\left(p / b^{2i/d}\right), \quad
               PE_{(p, 2i+1)} = \cos\left(p / b^{2i/d}\right)
 
-    Moving on by :math:`k` turns pair :math:`i` by :math:`k / b^{2i/d}`, at every :math:`p`.
+    A step of :math:`k` positions turns pair :math:`i` by :math:`k / b^{2i/d}`, at every :math:`p`.
 
     Parameters
     ----------
     positions : Tensor
-        Integers of any shape; any numbers, negative ones too.
+        Integers of any shape and size, negative ones included.
     d_model : int
         Width :math:`d` of the encoding, even.
     base : float, optional
         :math:`b`; the longest wave repeats after almost :math:`2 \pi b` positions.
     concatenated : bool, optional
-        All sines first, then all cosines, as in Marian; the paper's order is sine and cosine of
-        each pair side by side. See :func:`interleaved_to_half`.
+        Whether all sines precede all cosines, as in Marian. The paper puts the sine and cosine of
+        each pair next to each other. See :func:`interleaved_to_half`.
 
     Returns
     -------
     Tensor
-        ``(..., d_model)``, float32 and right to its last place at far positions too.
+        ``(..., d_model)``, float32, accurate to the last digit even at distant positions.
 
     Raises
     ------
     ValueError
-        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+        If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
 
     Notes
     -----
@@ -127,9 +127,9 @@ def sinusoidal_encoding(
 class SinusoidalPositions(Positions):
     """:func:`sinusoidal_encoding` added to the embeddings.
 
-    The encoding is computed anew for the positions asked for: there is no table, hence no longest
-    text, nothing in the ``state_dict``, nothing to move or cast with the model, and nothing that
-    changes while a compiled model runs. A step of decoding spends some 20 microseconds on it.
+    Each call computes the encoding afresh. Without a table there is no maximum length, nothing in
+    the ``state_dict``, nothing to move or cast with the model, and nothing that changes while a
+    compiled model runs. A decoding step spends about 20 microseconds on it.
 
     Parameters
     ----------
@@ -138,24 +138,24 @@ class SinusoidalPositions(Positions):
     base : float, optional
         See :func:`sinusoidal_encoding`.
     concatenated : bool, optional
-        All sines first, then all cosines.
+        Whether all sines precede all cosines.
     endpoint : bool, optional
-        Whether the exponents of ``base`` run from 0 to 1, both included. In the paper's formula
-        the last one is :math:`1 - 2/d`.
+        Whether the exponents of ``base`` run from 0 to 1 inclusive. In the paper's formula the
+        last exponent is :math:`1 - 2/d`.
     first_position : int, optional
-        The number of a text's first position, added to all.
+        Number of a text's first position, added to every position.
 
     Raises
     ------
     ValueError
-        If ``d_model`` is odd or less than 2, or ``base`` is not more than 1.
+        If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, has
-    ``concatenated=True, endpoint=True``: it spaces the waves over :math:`d/2 - 1` steps in place
-    of :math:`d/2`, as a base of :math:`b^{(d/2) / (d/2 - 1)}` would. OpenNMT-tf has
-    ``first_position=1`` as well. Chapter 6.
+    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, uses
+    ``concatenated=True, endpoint=True``: it spaces the waves over :math:`d/2 - 1` steps instead
+    of :math:`d/2`, as a base of :math:`b^{(d/2) / (d/2 - 1)}` would. OpenNMT-tf also uses
+    ``first_position=1``. Chapter 6.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class SinusoidalPositions(Positions):
         if not fit or (positions.dtype, *positions.shape, x.size(-1)) != like:
             check_embeddings(x, positions, self.d_model)
         base, pairs = self.base, self.d_model // 2
-        if self.endpoint:  # the exponents i / (pairs - 1), in terms of the formula's i / pairs
+        if self.endpoint:  # exponents i / (pairs - 1), expressed by the formula's i / pairs
             base **= pairs / max(pairs - 1, 1)
         encoding = sinusoidal_encoding(
             positions + self.first_position,
@@ -203,14 +203,14 @@ class SinusoidalPositions(Positions):
 
 
 class LearnedPositions(Positions):
-    """A vector for each position, learned and added to the embeddings.
+    """A learned vector for each position, added to the embeddings.
 
-    What no training text reached has no vector: positions from ``max_len`` on are refused.
+    Positions from ``max_len`` on, which no training text reached, have no vector and are refused.
 
     Parameters
     ----------
     max_len : int
-        How many positions have a vector.
+        Number of positions that have a vector.
     d_model : int
         Width of the embeddings.
 
@@ -244,8 +244,8 @@ class LearnedPositions(Positions):
         Raises
         ------
         ValueError
-            Besides, if a position is negative or not less than ``max_len``. Compiled code has no
-            values to look at, only shapes, and leaves this to the table.
+            Also if a position is negative or at least ``max_len``. Compiled code sees only shapes,
+            not values, and leaves this check to the table.
         """
         check_embeddings(x, positions, self.table.embedding_dim)
         self._check_range(positions)

@@ -1,4 +1,4 @@
-"""ALiBi: scores fall with the distance, in each head at its own rate (chapter 6)."""
+"""ALiBi: scores fall with distance, at a different rate in each head (chapter 6)."""
 
 import torch
 from jaxtyping import Float, Int
@@ -12,19 +12,19 @@ from glassbox.positional.absolute import Positions
 def alibi_slopes(
     n_heads: int, *, device: torch.device | str | None = None
 ) -> Float[Tensor, " n_heads"]:
-    r"""By how much a score falls with each position of distance, for each head.
+    r"""Return how much each head lowers a score per position of distance.
 
     .. math:: m_g = 2^{-8g/h}, \quad g = 1, \ldots, h
 
-    for a power of two. Other numbers of heads take the slopes of the next lower power of two, and
-    for the heads that are left every second slope of twice as many.
+    if :math:`h` is a power of two. Otherwise the first heads take the slopes of the next lower
+    power of two, and the remaining heads take every second slope of twice that power.
 
     Parameters
     ----------
     n_heads : int
         Number :math:`h` of heads.
     device : torch.device or str, optional
-        Where to make the slopes.
+        Device of the slopes.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def alibi_slopes(
 
     Notes
     -----
-    Press, Smith and Lewis (2022), section 3, and for other numbers of heads its code. Chapter 6.
+    Press, Smith and Lewis (2022), section 3; their code for other numbers of heads. Chapter 6.
     """
     if n_heads < 1:
         raise ValueError(f"n_heads={n_heads}: must be at least 1")
@@ -55,21 +55,21 @@ def alibi_bias(
 ) -> Float[Tensor, "*batch n_heads q_len k_len"]:
     r"""Lower each score in proportion to the distance: :math:`-m_g |i - j|`.
 
-    The paper has causal models, whose keys all lie to the left. Here keys to the right count by
-    their distance too, so that an encoder sees both sides alike.
+    In the paper's causal models all keys are to the left. Here the distance to keys on the right
+    counts as well, so an encoder treats both sides alike.
 
     Parameters
     ----------
     q_positions, k_positions : Tensor
-        Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+        Integers, ``(q_len,)`` and ``(k_len,)``, or with a leading batch axis.
     slopes : Tensor
         :math:`m`, ``(n_heads,)``.
 
     Returns
     -------
     Tensor
-        ``(n_heads, q_len, k_len)``, or with the batch in front; 0 where query and key stand at
-        the same position.
+        ``(n_heads, q_len, k_len)``, or with a leading batch axis; 0 where query and key have the
+        same position.
 
     Notes
     -----
@@ -85,7 +85,7 @@ class AlibiPositions(Positions):
     Parameters
     ----------
     n_heads : int
-        Attention heads.
+        Number of attention heads.
 
     Raises
     ------
@@ -104,18 +104,18 @@ class AlibiPositions(Positions):
         self.n_heads = n_heads
 
     def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
-        """Return the :meth:`bias`: distances count tokens, wherever a text is said to stand."""
+        """Return the :meth:`bias`; distances count tokens, whatever ``positions`` says."""
         return Around(bias=self.bias(seen[-positions.size(-1) :], seen))
 
     def bias(
         self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
     ) -> Float[Tensor, "*batch heads q_len k_len"]:
-        """Return the bias in float32: ``(n_heads, q_len, k_len)``, or with the batch in front.
+        """Return the bias in float32: ``(n_heads, q_len, k_len)``, or with a leading batch axis.
 
         Parameters
         ----------
         q_positions, k_positions : Tensor
-            Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+            Integers, ``(q_len,)`` and ``(k_len,)``, or with a leading batch axis.
 
         Raises
         ------

@@ -1,8 +1,8 @@
-"""Two orders for components that come in pairs: side by side, or half a width apart.
+"""Two orders for paired components: adjacent, or half a width apart.
 
-The paper puts the sine and cosine of a pair next to each other, Marian puts all sines first.
-Rotary positions have the same two habits. They are one permutation apart, and weights that were
-trained in one order must be permuted before they are used in the other.
+The paper puts the sine and cosine of a pair next to each other; Marian puts all sines first.
+Implementations of rotary positions differ in the same way. One permutation separates the two
+orders, and weights trained in one must be permuted before they are used in the other.
 """
 
 from jaxtyping import Shaped
@@ -12,7 +12,7 @@ from torch import Tensor
 def interleaved_to_half(
     x: Shaped[Tensor, "..."], *, dim: int, n_heads: int
 ) -> Shaped[Tensor, "..."]:
-    """Move the pairs along an axis from side by side to half a width apart.
+    """Reorder the pairs along an axis from adjacent to half a width apart.
 
     Components 0, 1, 2, 3, … of each head become 0, 2, 4, …, 1, 3, 5, …
 
@@ -22,10 +22,10 @@ def interleaved_to_half(
         The weight ``(n_heads * d_k, d_model)`` or bias ``(n_heads * d_k,)`` of a projection to
         queries or keys, or vectors ``(..., d_k)``.
     dim : int
-        The axis that holds the pairs: 0 of weights and biases, -1 of vectors.
+        The axis that holds the pairs: 0 for weights and biases, -1 for vectors.
     n_heads : int
-        How many heads share the axis: all of a weight or bias (of the keys in grouped-query
-        attention, the number of key-value heads), 1 in vectors of one head or of encodings.
+        Number of heads that share the axis: all of them in a weight or bias (the key-value heads
+        for the keys of grouped-query attention), 1 in one head's vectors or in encodings.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def interleaved_to_half(
 
     Notes
     -----
-    :func:`half_to_interleaved` undoes it. Chapter 6.
+    :func:`half_to_interleaved` is the inverse. Chapter 6.
     """
     dim %= x.dim()
     _check_heads_of_pairs(x, dim, n_heads)
@@ -50,7 +50,7 @@ def interleaved_to_half(
 def half_to_interleaved(
     x: Shaped[Tensor, "..."], *, dim: int, n_heads: int
 ) -> Shaped[Tensor, "..."]:
-    """Move the pairs along an axis from half a width apart to side by side.
+    """Reorder the pairs along an axis from half a width apart to adjacent.
 
     The inverse of :func:`interleaved_to_half`.
 
@@ -62,7 +62,7 @@ def half_to_interleaved(
     Returns
     -------
     Tensor
-        Like ``x``, in another order along ``dim``.
+        The entries of ``x``, reordered along ``dim``.
 
     Raises
     ------

@@ -17,14 +17,14 @@ def relative_buckets(
     max_distance: int = 128,
     bidirectional: bool = True,
 ) -> Int[Tensor, "..."]:
-    r"""Sort distances into buckets: exact for near ones, ever wider for far ones.
+    r"""Sort distances into buckets: exact for near keys, ever wider for far ones.
 
     Of the :math:`n` buckets of one direction, half hold one distance each. From
     :math:`m = n/2` on, distance :math:`r` falls into
 
     .. math:: m + \left\lfloor \frac{\ln (r / m)}{\ln (r_{\max} / m)} (n - m) \right\rfloor
 
-    and all from :math:`r_{\max}` on share the last.
+    and all distances from :math:`r_{\max}` on share the last bucket.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def relative_buckets(
     max_distance : int, optional
         :math:`r_{\max}`.
     bidirectional : bool, optional
-        Whether keys to the right have buckets of their own, the second half of all. If not, they
-        are counted as distance 0: a causal mask hides them.
+        Whether keys to the right have their own buckets, the second half. Otherwise they count as
+        distance 0, because a causal mask hides them.
 
     Returns
     -------
@@ -46,14 +46,14 @@ def relative_buckets(
     Raises
     ------
     ValueError
-        If there are too few buckets, an odd number of them in two directions, or
-        ``max_distance`` lies among the distances that have a bucket each.
+        If there are too few buckets, an odd number of them for two directions, or
+        ``max_distance`` is among the distances that have their own bucket.
 
     Notes
     -----
-    Raffel et al. (2020), section 2.1, and its code. Distances where the quotient is a whole number
-    begin a bucket, on every processor: the tiny number that is added keeps a logarithm that was
-    rounded down from moving them into the bucket before. Chapter 6.
+    Raffel et al. (2020), section 2.1, and their code. A distance at which the scaled quotient is a
+    whole number begins a bucket on every processor: the tiny added constant keeps a logarithm that
+    was rounded down from moving it into the bucket before. Chapter 6.
     """
     check_buckets(n_buckets, max_distance, bidirectional)
     if bidirectional:
@@ -71,7 +71,7 @@ def relative_buckets(
 
 
 def check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> None:
-    """Refuse buckets that do not cover all distances.
+    """Refuse buckets that do not cover every distance.
 
     Raises
     ------
@@ -95,12 +95,12 @@ def check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> Non
 class RelativePositionBias(Positions):
     """A learned number for each head and bucket of distances, added to the scores.
 
-    One table serves all layers of a stack: the model asks once and hands the bias down.
+    One table serves all layers of a stack: the model computes the bias once and passes it down.
 
     Parameters
     ----------
     n_heads : int
-        Attention heads.
+        Number of attention heads.
     n_buckets, max_distance, bidirectional : optional
         See :func:`relative_buckets`. A decoder's self-attention is not bidirectional.
 
@@ -135,18 +135,18 @@ class RelativePositionBias(Positions):
         self.table = nn.Embedding(n_buckets, n_heads)
 
     def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:
-        """Return the :meth:`bias`: distances count tokens, wherever a text is said to stand."""
+        """Return the :meth:`bias`; distances count tokens, whatever ``positions`` says."""
         return Around(bias=self.bias(seen[-positions.size(-1) :], seen))
 
     def bias(
         self, q_positions: Int[Tensor, "*#rows q_len"], k_positions: Int[Tensor, "*#rows k_len"]
     ) -> Float[Tensor, "*batch heads q_len k_len"]:
-        """Look up the distance of every query to every key.
+        """Look up the bias for the distance from every query to every key.
 
         Parameters
         ----------
         q_positions, k_positions : Tensor
-            Integers, ``(q_len,)`` and ``(k_len,)``, or with the batch in front.
+            Integers, ``(q_len,)`` and ``(k_len,)``, or with a leading batch axis.
 
         Raises
         ------
@@ -158,15 +158,15 @@ class RelativePositionBias(Positions):
         Returns
         -------
         Tensor
-            ``(n_heads, q_len, k_len)``, or with the batch in front.
+            ``(n_heads, q_len, k_len)``, or with a leading batch axis.
         """
         check_pair_of_positions(q_positions, k_positions)
         relative = k_positions[..., None, :] - q_positions[..., :, None]
         buckets = relative_buckets(
             relative, self.table.num_embeddings, self.max_distance, self.bidirectional
         )
-        # Heads first, so that a head's map lies in one piece; and the derivative of picking columns
-        # is a sum along rows, many times faster than that of looking entries up one by one.
+        # Heads first: each head's map is contiguous, and the derivative of selecting columns is a
+        # sum along rows, many times faster than the derivative of one look-up per entry.
         of_heads = self.table.weight.T.index_select(1, buckets.flatten())
         return of_heads.unflatten(1, buckets.shape).movedim(0, -3)
 

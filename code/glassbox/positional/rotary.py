@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys turned by where they stand (chapter 6)."""
+"""Rotary positions: rotate queries and keys by their positions (chapter 6)."""
 
 import math
 from dataclasses import dataclass
@@ -16,31 +16,30 @@ WHY_EVEN = "its components are turned in pairs"
 
 @dataclass(frozen=True)
 class RotaryScaling:
-    """Slower turns, for texts longer than those a model was first trained on.
+    """Slower rotations, for texts longer than those a model was first trained on.
 
     Frequencies that turn fewer than ``low`` times within ``original_len`` positions are divided
-    by ``factor``, those that turn more than ``high`` times stay, and between the two one passes
-    into the other (LLaMA 3.1). Without ``original_len`` all are divided (linear interpolation).
+    by ``factor``, those that turn more than ``high`` times are kept, and those in between are
+    interpolated (LLaMA 3.1). Without ``original_len`` all are divided (linear interpolation).
 
     Parameters
     ----------
     factor : float
-        How many times longer texts become.
+        How many times longer the texts become.
     original_len : int, optional
-        How long they were.
+        Their original length.
     low, high : float, optional
         Numbers of turns.
 
     Raises
     ------
     ValueError
-        If ``factor`` is less than 1, ``original_len`` less than 1, or ``low`` not less than
-        ``high``.
+        Unless ``factor >= 1``, ``original_len >= 1`` and ``0 < low < high``.
 
     Notes
     -----
-    Chen et al. (2023), section 3.2, for the linear one; Grattafiori et al. (2024), section 3.4.1.
-    Chapter 6.
+    Chen et al. (2023), section 3.2, for linear interpolation; Grattafiori et al. (2024), section
+    3.4.1. Chapter 6.
     """
 
     factor: float
@@ -72,7 +71,7 @@ def rotary_frequencies(
     scaling: RotaryScaling | None = None,
     device: torch.device | str | None = None,
 ) -> Float[Tensor, " pairs"]:
-    r"""By what angle each pair turns from one position to the next: :math:`\theta_i = b^{-2i/d}`.
+    r"""Return the angle each pair turns by from position to position: :math:`\theta_i = b^{-2i/d}`.
 
     Parameters
     ----------
@@ -81,19 +80,19 @@ def rotary_frequencies(
     base : float, optional
         :math:`b`.
     scaling : RotaryScaling, optional
-        Slower turns for longer texts.
+        Slower rotations for longer texts.
     device : torch.device or str, optional
-        Where to make them.
+        Device of the frequencies.
 
     Returns
     -------
     Tensor
-        ``(d_k / 2,)``, float32, falling from 1.
+        ``(d_k / 2,)``, float32, decreasing from 1.
 
     Raises
     ------
     ValueError
-        If ``d_k`` is odd or less than 2, or ``base`` is not more than 1.
+        If ``d_k`` is odd or less than 2, or ``base`` is not greater than 1.
 
     Notes
     -----
@@ -112,16 +111,16 @@ def rotary_rotation(
     *,
     interleaved: bool = False,
 ) -> Rotation:
-    r"""Take the cosine and sine of the angles :math:`p \theta_i`.
+    r"""Compute the cosine and sine of the angles :math:`p \theta_i`.
 
     Parameters
     ----------
     positions : Tensor
-        Integers, ``(..., length)``; any numbers, negative ones too.
+        Integers of any size, ``(..., length)``, negative ones included.
     frequencies : Tensor
         :math:`\theta`, ``(d_k / 2,)``; see :func:`rotary_frequencies`.
     interleaved : bool, optional
-        Whether the two of a pair stand side by side (the paper, GPT-J) or half a width apart
+        Whether the two components of a pair are adjacent (the paper, GPT-J) or half a width apart
         (LLaMA).
 
     Returns
@@ -131,8 +130,8 @@ def rotary_rotation(
 
     Notes
     -----
-    Su et al. (2024), section 3.2.2. In float32, as in the models trained with it: at position
-    100,000 an angle is off by some thousandths. Chapter 6, equation ``eq-rotary``.
+    Su et al. (2024), section 3.2.2. Computed in float32, as in the models trained with it: at
+    position 100,000 an angle is off by some thousandths. Chapter 6, equation ``eq-rotary``.
     """
     angles = positions[..., None].float() * frequencies
     cos, sin = angles.cos(), angles.sin()
@@ -146,31 +145,31 @@ def rotary_rotation(
 def rotate(
     x: Float[Tensor, "*batch length d_k"], rotation: Rotation
 ) -> Float[Tensor, "*batch length d_k"]:
-    r"""Turn each pair of components by its angle.
+    r"""Rotate each pair of components by its angle.
 
     .. math:: \begin{pmatrix} x_1 \\ x_2 \end{pmatrix} \mapsto
               \begin{pmatrix} x_1 \cos \alpha - x_2 \sin \alpha \\
                               x_2 \cos \alpha + x_1 \sin \alpha \end{pmatrix}
 
-    Lengths stay, and the dot product of a turned query and a turned key depends on how far apart
-    they stand, not on where.
+    Lengths are preserved, and the dot product of a rotated query and a rotated key depends only on
+    the distance between their positions.
 
     Parameters
     ----------
     x : Tensor
         Queries or keys, ``(..., length, d_k)``.
     rotation : Rotation
-        Of their positions; it broadcasts to ``x``.
+        The rotation for their positions; it broadcasts to ``x``.
 
     Returns
     -------
     Tensor
-        ``(..., length, d_k)``, in the dtype of ``x``; half-precision inputs are turned in float32.
+        ``(..., length, d_k)``, in the dtype of ``x``; half precision is rotated in float32.
 
     Raises
     ------
     ValueError
-        If ``x`` has another length or width than the rotation, or holds other texts.
+        If the length, width or batch of ``x`` does not fit the rotation.
 
     Notes
     -----
@@ -192,25 +191,25 @@ def rotate(
 
 
 class RotaryPositions(Positions):
-    """Turns for queries and keys; values stay as they are.
+    """Rotations of queries and keys; values are left unchanged.
 
     Parameters
     ----------
     d_k : int
         Width of a head, even.
     base : float, optional
-        Larger ones make the slow pairs slower: 10,000 in the paper, 500,000 in LLaMA 3.
+        A larger base slows the slow pairs further: 10,000 in the paper, 500,000 in LLaMA 3.
     interleaved : bool, optional
-        Whether the two of a pair stand side by side (the paper, GPT-J) or half a width apart
-        (LLaMA). Weights trained with one need :func:`interleaved_to_half` or its inverse for the
-        other.
+        Whether the two components of a pair are adjacent (the paper, GPT-J) or half a width apart
+        (LLaMA). Weights trained with one order need :func:`interleaved_to_half` or its inverse for
+        the other.
     scaling : RotaryScaling, optional
-        Slower turns for longer texts.
+        Slower rotations for longer texts.
 
     Raises
     ------
     ValueError
-        If ``d_k`` is odd or less than 2, or ``base`` is not more than 1.
+        If ``d_k`` is odd or less than 2, or ``base`` is not greater than 1.
 
     Notes
     -----
@@ -238,7 +237,7 @@ class RotaryPositions(Positions):
         return Around(rotation=self.rotation(positions))
 
     def rotation(self, positions: Int[Tensor, "*rows length"]) -> Rotation:
-        """Return the turns at these positions, one for all layers and heads.
+        """Return the rotation for these positions, shared by all layers and heads.
 
         Parameters
         ----------
@@ -248,7 +247,7 @@ class RotaryPositions(Positions):
         Returns
         -------
         Rotation
-            ``(length, d_k)`` or ``(batch, 1, length, d_k)``: broadcasts to
+            ``(length, d_k)`` or ``(batch, 1, length, d_k)``, which broadcast to
             ``(batch, heads, length, d_k)``.
 
         Raises
@@ -259,7 +258,7 @@ class RotaryPositions(Positions):
             If their shape is neither of the two.
         """
         check_positions(positions)
-        # Not a buffer: a model that is cast to half precision would cast its frequencies too.
+        # Not a buffer: casting the model to half precision would cast its frequencies too.
         frequencies = rotary_frequencies(
             self.d_k, base=self.base, scaling=self.scaling, device=positions.device
         )

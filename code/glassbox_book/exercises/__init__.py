@@ -1,6 +1,6 @@
-"""Exercises that check themselves: the reader's function is tried on hidden cases.
+"""Exercises that check themselves by running the reader's function on hidden cases.
 
-One module per chapter declares its exercises; importing it here is all that registers them.
+One package per chapter declares its exercises; importing it here registers them.
 """
 
 from glassbox_book.exercises import architecture as architecture

@@ -1,4 +1,4 @@
-"""Say in words how a result differs from the one expected."""
+"""Describe how a result differs from the expected one."""
 
 import numbers
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from torch import Tensor
 
 
 def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) -> str | None:
-    """Name the first thing in which ``got`` is not what was ``expected``.
+    """Describe the first difference between ``got`` and ``expected``.
 
     Parameters
     ----------
     names : sequence of str
-        What the result is called; one name for each part if ``expected`` is a tuple.
+        The name of the result, or one name for each part if ``expected`` is a tuple.
     expected : Tensor, number, text, list of texts, or tuple of these
         The right result. A number may come as a tensor with one entry.
     got : Any
-        The result to judge, whatever it is.
+        The result to judge, of any type.
     tolerance : float
-        Relative and absolute.
+        The relative and the absolute tolerance.
 
     Returns
     -------
@@ -46,19 +46,19 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
 
 
 def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
-    """Say what a wrong tensor has in common with the right one, if anything.
+    """Describe what a wrong tensor has in common with the right one, if anything.
 
     Parameters
     ----------
     expected, got : Any
-        The right result and the one to judge; only tensors are looked at, and pairs of them.
+        The right result and the one to judge; only tensors and pairs of tensors are compared.
     tolerance : float
-        Relative and absolute.
+        The relative and the absolute tolerance.
 
     Returns
     -------
     str or None
-        A sentence.
+        A sentence, or ``None``.
     """
     if isinstance(expected, tuple) and isinstance(got, tuple | list):
         pairs = zip(reversed(expected), reversed(got), strict=False)  # the earlier step first
@@ -82,17 +82,17 @@ def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
 
 
 def show(value: Any) -> str:
-    """Write a number, or a tensor as nested lists, with four significant digits.
+    """Format a number, or a tensor as nested lists, with four significant digits.
 
     Parameters
     ----------
     value : Tensor, list, number or str
-        What to write.
+        The value to format.
 
     Returns
     -------
     str
-        On one line.
+        One line.
     """
     if isinstance(value, Tensor):
         value = value.tolist()
@@ -102,7 +102,7 @@ def show(value: Any) -> str:
 
 
 def kind(value: Any) -> str:
-    """Name the type of a value as one writes it in code.
+    """Return the type of a value as it is written in code.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def kind(value: Any) -> str:
     Returns
     -------
     str
-        For instance ``torch.Tensor``, ``numpy.ndarray`` or ``list``.
+        For example ``torch.Tensor``, ``numpy.ndarray`` or ``list``.
     """
     cls = type(value)
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
@@ -159,7 +159,7 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
         return None
     if got.numel() <= 12:
         return f"The {name}: {show(got)}\nexpected: {show(expected)}"
-    gap = (is_ - should).abs().nan_to_num(nan=torch.inf)  # NaN is as wrong as it gets
+    gap = (is_ - should).abs().nan_to_num(nan=torch.inf)  # NaN is the largest difference
     at = tuple(torch.unravel_index(gap.argmax(), gap.shape))
     return (
         f"The {name} at {show(torch.stack(at))}: {show(got[at])}, expected {show(expected[at])} "
@@ -178,5 +178,5 @@ def _as_number(value: Any) -> float | None:
         return None
     try:
         return float(value.detach() if isinstance(value, Tensor) else value)
-    except (ArithmeticError, RuntimeError, TypeError, ValueError):  # more entries than one, no data
+    except (ArithmeticError, RuntimeError, TypeError, ValueError):  # several entries, no data
         return None

@@ -1,4 +1,4 @@
-"""What an exercise is: a reference, cases, and the mistakes that people make."""
+"""The parts of an exercise: a reference, cases, and common mistakes."""
 
 import tomllib
 from collections.abc import Callable, Iterable
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from glassbox_book.exercises.compare import show
 
-#: Makes the tensors of the cases: ``torch.randn`` with a seeded generator.
+#: Draws the tensors of the cases: ``torch.randn`` with a seeded generator.
 Draw = Callable[..., Tensor]
 
 #: All declared exercises by name.
@@ -20,7 +20,7 @@ EXERCISES: dict[str, "Exercise"] = {}
 
 
 class Case:
-    """One call of the reader's function: what is special about it, and the arguments in order."""
+    """One call of the reader's function: what is special about it, and its arguments in order."""
 
     def __init__(self, about: str, /, **arguments: Any) -> None:
         self.about = about
@@ -32,7 +32,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A function to write, with all that is needed to judge what the reader wrote.
+    """A function to write, with everything needed to judge the reader's version.
 
     Attributes
     ----------
@@ -41,21 +41,21 @@ class Exercise:
     reference : callable
         The right answer.
     cases : callable
-        Yields the cases. It is given ``draw``: ``torch.randn`` with a seeded generator.
+        Yields the cases. It is called with ``draw``: ``torch.randn`` with a seeded generator.
     flawed : callable, optional
-        Makes the mistake that its argument ``flaw`` names; the reference if left out. What each
-        flaw deserves to hear is in the chapter's ``mistakes.toml``.
+        Makes the mistake named by its argument ``flaw``. Defaults to the reference. The
+        explanation of each flaw is in the chapter's ``mistakes.toml``.
     returns : tuple of str
-        What the results are called.
+        The names of the results.
     gradients : bool
         Whether gradients must be right too.
     tolerance : float
-        Relative and absolute.
+        The relative and the absolute tolerance.
 
     Raises
     ------
     ValueError
-        If there is one of that name.
+        If an exercise of that name exists already.
     """
 
     name: str
@@ -73,20 +73,20 @@ class Exercise:
 
     @property
     def mistakes(self) -> dict[str, Callable[..., Any]]:
-        """What people get wrong: the sentence that says it, and the function that does it."""
+        """The common mistakes: the sentence that explains each, and a function that makes it."""
         chapter, _, function = self.name.partition(".")
         sentences = _sentences(chapter).get(function, {})
         make = self.flawed or self.reference
         return {sentence: partial(make, flaw=flaw) for flaw, sentence in sentences.items()}
 
     def hidden_cases(self) -> list[Case]:
-        """Return the cases that are tried, the same ones every time."""
+        """Return the hidden cases, the same every time."""
         return list(self.cases(partial(torch.randn, generator=torch.Generator().manual_seed(0))))
 
 
 @cache
 def _sentences(chapter: str) -> dict[str, dict[str, str]]:
-    """Return what the flaws of each exercise of a chapter deserve to hear."""
+    """Return the explanations of the flaws of each exercise of a chapter."""
     file = files("glassbox_book.exercises") / chapter / "mistakes.toml"
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
@@ -95,7 +95,7 @@ def _sketch(value: Any) -> str:
     if isinstance(value, list) and any(isinstance(entry, Tensor) for entry in value):
         return f"[{', '.join(map(_sketch, value))}]"
     if isinstance(value, set | frozenset):
-        return f"= {{{', '.join(map(show, sorted(value)))}}}"  # the same order at every run
+        return f"= {{{', '.join(map(show, sorted(value)))}}}"  # the same order in every run
     if not isinstance(value, Tensor):
         return f"= {show(value)}"
     kind_of = "" if value.dtype == torch.float32 else f" of {value.dtype}"

@@ -1,7 +1,7 @@
-"""What a page needs to check an exercise by itself: its cases and its mistakes, and a script.
+"""The data and the script with which a page checks an exercise without Python.
 
-The script (`page/`) knows a part of Python and of PyTorch. An exercise can be done in a page if its
-cases are made of numbers, truth values, tensors and lists of these.
+The script (`page/`) understands a part of Python and PyTorch. An exercise can be done in a page if
+its cases consist of numbers, booleans, tensors and lists of these.
 """
 
 import copy
@@ -19,11 +19,11 @@ from torch import Tensor
 from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
 
-#: The parts of the script, in this order; the last line of the script gives it ``prelude.txt``.
+#: The parts of the script, in this order; its last line passes it ``prelude.txt``.
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
-#: The most numbers that the cases of an exercise in a page are made of.
+#: The maximum number of numbers in the cases of an exercise in a page.
 MOST = 3000
-#: Of a mistake's result so many numbers are kept, which tell it from any other.
+#: Number of values kept of a mistake's result, enough to distinguish it from any other.
 SAMPLE = 8
 
 
@@ -33,17 +33,17 @@ def playable() -> list[str]:
 
 
 def data(name: str) -> str:
-    """Return the script that tells a page all about an exercise.
+    """Return the script that gives a page the data of an exercise.
 
     Parameters
     ----------
     name : str
-        Such as ``"scaled_dot_product.scores"``; one of :func:`playable`.
+        One of :func:`playable`, such as ``"scaled_dot_product.scores"``.
 
     Returns
     -------
     str
-        One statement of JavaScript. It holds functions, so that each call has values of its own.
+        One statement of JavaScript. It contains functions, so each call gets its own values.
     """
     exercise = EXERCISES[name]
     cases = exercise.hidden_cases()
@@ -83,7 +83,7 @@ def write(folder: str | Path) -> None:
     Parameters
     ----------
     folder : str or Path
-        Where to; it is made if it is not there.
+        The destination, created if it is missing.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def _is_simple(exercise: Exercise) -> bool:
 
 
 def _count(value: Any) -> int | float:
-    """Return how many numbers a value is made of; without end if it is made of anything else."""
+    """Return how many numbers a value contains, or infinity if it contains anything else."""
     if isinstance(value, list):
         return sum(map(_count, value))
     if isinstance(value, Tensor):
@@ -107,7 +107,7 @@ def _count(value: Any) -> int | float:
 
 
 def literal(value: Any) -> str:
-    """Write a value in JavaScript, where Python's whole numbers are BigInt.
+    """Write a value in JavaScript, where Python's integers are BigInt.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def literal(value: Any) -> str:
     str
         An expression with the functions ``tensor``, ``permute`` and ``tuple``.
     """
-    if isinstance(value, Tensor) and not value.is_contiguous():  # what came out of a transpose
+    if isinstance(value, Tensor) and not value.is_contiguous():  # the result of a transpose
         strides = value.stride()
         order = sorted(range(value.dim()), key=strides.__getitem__, reverse=True)
         back = [order.index(dim) for dim in range(value.dim())]
@@ -135,7 +135,7 @@ def literal(value: Any) -> str:
 
 
 def _sample(value: Any) -> str:
-    """Write what a mistake gives: of a tensor some numbers, and their places."""
+    """Write the result of a mistake: of a tensor, some numbers and their positions."""
     if isinstance(value, tuple):
         return f"tuple({', '.join(map(_sample, value))})"
     if not isinstance(value, Tensor):
@@ -154,7 +154,7 @@ def _kind(value: Tensor) -> str:
 def _numbers(row: Tensor) -> Iterator[str]:
     if not row.is_floating_point():
         return (str(int(number)) for number in row.tolist())
-    if row.dtype == torch.float32:  # NumPy writes as many digits as tell one from the next
+    if row.dtype == torch.float32:  # NumPy writes the fewest digits that identify a number
         return map(_number, map(float, map(str, row.numpy())))
     return map(_number, row.tolist())
 

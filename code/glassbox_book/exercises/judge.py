@@ -1,6 +1,6 @@
-"""Try the reader's function on hidden cases, and say what is wrong and why.
+"""Run the reader's function on hidden cases, and say what is wrong and why.
 
-Where the reader's results are those of a known mistake, the verdict says so.
+If the reader's results are those of a known mistake, the verdict says so.
 """
 
 import copy
@@ -20,13 +20,13 @@ from torch import Tensor
 from glassbox_book.exercises.compare import difference, kind, resemblance
 from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
 
-#: What a reader's function may end in. Ctrl-C is not among it: it stops the check itself.
+#: What a reader's function may raise. Ctrl-C is not included: it stops the check itself.
 FAILURES = (Exception, SystemExit)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check found: ``passed``, and the text that a notebook shows."""
+    """The result of the check: ``passed``, and the text that a notebook shows."""
 
     passed: bool
     text: str
@@ -37,19 +37,19 @@ class Verdict:
 
 
 def check(exercise: str, answer: Any) -> Verdict:
-    """Try the reader's function on hidden cases.
+    """Run the reader's function on hidden cases and judge its results.
 
     Parameters
     ----------
     exercise : str
         Name of the exercise, such as ``"scaled_dot_product.scores"``.
     answer : callable
-        The reader's function. Whatever it does wrong ends in the verdict, not in an error.
+        The reader's function. Its errors are reported in the verdict, not raised.
 
     Returns
     -------
     Verdict
-        Shows itself; ``verdict.passed`` says whether all was right.
+        A notebook displays it; ``verdict.passed`` says whether everything was right.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check(exercise: str, answer: Any) -> Verdict:
     if exercise not in EXERCISES:
         names = "".join(f"\n  {name}" for name in EXERCISES)
         raise ValueError(f"there is no exercise called {exercise!r}. There are:{names}")
-    with torch.device("cpu"), torch.enable_grad():  # the cases are there, whatever the default
+    with torch.device("cpu"), torch.enable_grad():  # the device of the cases, whatever the default
         return _judge(EXERCISES[exercise], answer)
 
 
@@ -91,7 +91,7 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
 
 
 def _is_untouched(answer: Callable[..., Any]) -> bool:
-    """Whether a function does nothing at all: its body is ``...``, as the book leaves it."""
+    """Return whether a function's body is still ``...``, as in the book."""
     code = getattr(answer, "__code__", None)
     return code is not None and _instructions(code) == _instructions((lambda: None).__code__)
 
@@ -142,7 +142,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
 
 
 def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
-    """Find the mistake with the reader's results: in the first case, then in most of them."""
+    """Find the mistake that matches the reader's results in the first case and in most cases."""
     got = [outcome(answer, copy.deepcopy(case)) for case in wrong]
     best, most = None, 0
     for sentence, mistake in exercise.mistakes.items():
@@ -157,7 +157,7 @@ def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]
 
 
 def outcome(function: Callable[..., Any], case: Case) -> Any:
-    """Return what a function gives in a case, or what the error says that it raises.
+    """Return a function's result in a case, or the message of the error it raises.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
     Returns
     -------
     Any
-        The result, or a text.
+        The result, or the message.
     """
     try:
         return function(*case.arguments.values())
@@ -192,7 +192,7 @@ def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | 
     }
     results = function(*given.values())
     results = results if isinstance(results, tuple | list) else [results]
-    # Every entry counts differently, so that no two mistakes cancel.
+    # Every entry has a different weight, so no two mistakes cancel.
     total = sum(
         (part * torch.arange(part.numel()).cos().view(part.shape)).sum() for part in results
     )
@@ -207,7 +207,7 @@ def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | 
 def _refusal(answer: Callable[..., Any], given: Mapping[str, Any]) -> str | None:
     try:
         signature = inspect.signature(answer)
-    except (TypeError, ValueError):  # some functions written in C do not say
+    except (TypeError, ValueError):  # some functions written in C have none
         return None
     try:
         signature.bind(*given.values())
@@ -231,7 +231,7 @@ def _raised(error: BaseException, answer: Callable[..., Any]) -> str:
 
 def _message(error: BaseException) -> str:
     first_line = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
-    return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same at every run
+    return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same in every run
 
 
 def _untouched(before: Any, after: Any) -> bool:
@@ -243,7 +243,7 @@ def _untouched(before: Any, after: Any) -> bool:
 
 
 def _without_nan(value: Any) -> Any:
-    """Put a number where NaN is: two results that are NaN in the same places are alike."""
+    """Replace NaN by a number, so that results with NaN in the same places are equal."""
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return value
     if isinstance(value, tuple | list):

@@ -1,8 +1,8 @@
 """The machine in the page: the book's own translator, run by the reader's browser.
 
-The modules of ``page`` are the forward pass once more, in JavaScript, with the names and the order
-of the package: they read the same ``model.safetensors`` and give the same numbers, which
-``tests/machine`` holds them to.
+The modules of ``page`` repeat the forward pass in JavaScript, with the names and the order of the
+package. They read the same ``model.safetensors`` and compute the same numbers, which
+``tests/machine`` verifies.
 """
 
 from pathlib import Path
@@ -14,12 +14,12 @@ __all__ = ["write"]
 
 
 def write(folder: str | Path) -> None:
-    """Write all that a site serves for the machine: scripts, model, and the sentence worked out.
+    """Write everything a site serves for the machine: scripts, models and the computed sentence.
 
     Parameters
     ----------
     folder : str or path
-        Made if it is missing.
+        Created if it is missing.
     """
     write_files(folder)
     write_scene(folder)

@@ -1,4 +1,4 @@
-"""The files that a site serves for the machine: its scripts, and the model they read."""
+"""The files that a site serves for the machine: its scripts and the models they read."""
 
 import hashlib
 import shutil
@@ -9,26 +9,26 @@ from glassbox.translation.translator import find_model
 
 #: The translator that the page runs, and the language model.
 MODEL, POET = "tatoeba-en-fr", "shakespeare"
-#: What the scripts fetch of the folder of each model, and the folder they find it in.
+#: The files that the scripts fetch for each model, and their folder on the site.
 MODEL_FILES = ("config.json", "vocab.json", "merges.txt", "token_counts.json", "model.safetensors")
 POET_FILES = ("config.json", "language_model.json", "model.safetensors")
 FOLDERS = {MODEL: ("model", MODEL_FILES), POET: ("poet", POET_FILES)}
 
 
 def model_files(model: str = MODEL) -> list[Path]:
-    """Return the files of a model, as the package carries them."""
+    """Return the files of a model in the package."""
     _, names = FOLDERS[model]
     folder = find_model(model, *names)
     return [folder / name for name in names]
 
 
 def size(model: str = MODEL) -> int:
-    """Return how many bytes a reader loads."""
+    """Return the number of bytes a reader loads."""
     return sum(file.stat().st_size for file in model_files(model))
 
 
 def version(model: str = MODEL) -> str:
-    """Return a name that changes with the files of a model, for the store of the browser."""
+    """Return a name that changes with the files of a model, for the browser's cache."""
     digest = hashlib.sha256()
     for file in model_files(model):
         digest.update(file.read_bytes())
@@ -41,17 +41,17 @@ def page_files() -> list[Path]:
 
 
 def page_file(name: str) -> str:
-    """Return what one of these files holds."""
+    """Return the content of one of these files."""
     return next(file for file in page_files() if file.name == name).read_text(encoding="utf-8")
 
 
 def write_files(folder: str | Path) -> None:
-    """Write scripts and models into ``folder``; each model into one of its own, byte for byte.
+    """Write scripts and models into ``folder``; each model byte for byte into its own folder.
 
     Parameters
     ----------
     folder : str or path
-        Made if it is missing.
+        Created if it is missing.
     """
     for model, (name, _) in FOLDERS.items():
         place = Path(folder, name)

@@ -1,4 +1,4 @@
-"""The language model of characters in a chapter: what the page shows before it is loaded."""
+"""The character language model in a chapter: what the page shows before it is loaded."""
 
 from html import escape
 
@@ -14,7 +14,7 @@ BEGINNING = "ROMEO: What l"
 
 
 def html() -> str:
-    """Return the piece in its first state, which ``poet.js`` makes alive."""
+    """Return the piece in its initial state, which ``poet.js`` makes interactive."""
     poet = CharacterModel.from_pretrained(model_files(POET)[0].parent)
     with evaluating(poet.model), torch.inference_mode():
         probabilities = poet.model(poet.encode(BEGINNING)[None])[0, -1].softmax(-1)

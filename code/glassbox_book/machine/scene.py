@@ -1,4 +1,4 @@
-"""What the page shows before anything is loaded: one sentence, worked out by the package."""
+"""What the page shows before anything is loaded: one sentence, computed by the package."""
 
 import inspect
 import json
@@ -22,11 +22,11 @@ from glassbox_book.machine.assets import MODEL, model_files, page_file, size, ve
 from glassbox_book.viz.tokens import visible
 
 SENTENCE, LANGUAGE = "time flies like an arrow", "fr"
-#: The map that is shown large, and its cell that is opened: where the arrow was written.
+#: The attention map that is shown large, and its open cell: where the arrow was written.
 LARGE, HEAD, CELL = "decoder.layers.2.cross_attention", 7, (5, 7)
-#: How many next tokens are shown.
+#: Number of next tokens shown.
 N_BARS = 8
-#: Steps in which the ink of a small map is given.
+#: Number of ink levels of a small map.
 LEVELS = 10
 SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
@@ -50,22 +50,22 @@ TEMPERATURE = """\
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of the machine that can stand in a chapter by itself.
+    """A part of the machine for a chapter.
 
     Attributes
     ----------
     sections : tuple of str
-        What it has of the page's.
+        The sections of the page that it contains.
     maps : tuple of str
-        The attentions whose maps it shows; all, if left out.
+        The attentions whose maps it shows; all if empty.
     title : str
-        Above the maps.
+        The title above the maps.
     large : str
         The attention of the map that is shown large.
     head : int
-        Which of its heads.
+        The head of that map.
     cell : tuple of int
-        Which of its cells is open.
+        The open cell of that map.
     """
 
     sections: tuple[str, ...]
@@ -76,7 +76,7 @@ class Piece:
     cell: tuple[int, int] = CELL
 
 
-#: By name; the whole machine has none.
+#: The pieces by name; the whole machine has no name.
 PIECES = {
     "": Piece(("flow", "step", "plan", "large", "cell")),
     "tokens": Piece(("flow",)),
@@ -107,15 +107,15 @@ class Scene:
     Attributes
     ----------
     source, target : list of str
-        The tokens, as a page shows them.
+        The tokens as a page shows them.
     source_ids, target_ids : list of int
         Their ids.
     text : str
         The translation.
     probabilities : Tensor
-        ``(target_len, vocab)``: of the next token, at every step.
+        ``(target_len, vocab)``: the next token's probabilities at every step.
     tape : Tape
-        All attentions.
+        The record of all attentions.
     """
 
     def __init__(self) -> None:
@@ -136,15 +136,15 @@ class Scene:
         self.target = [visible(tokenizer.piece(token)) for token in self.target_ids]
 
     def rows(self, name: str) -> list[str]:
-        """Return the tokens at the rows of a map: those that ask."""
+        """Return the tokens of a map's rows, the queries."""
         return self.source if name.startswith("encoder") else ["<s>", *self.target[:-1]]
 
     def columns(self, name: str) -> list[str]:
-        """Return the tokens at the columns of a map: those that are asked."""
+        """Return the tokens of a map's columns, the keys."""
         return self.source if "cross" in name else self.rows(name)
 
     def likely(self, step: int) -> list[tuple[int, str, float]]:
-        """Return the most probable tokens of a step: id, text, probability."""
+        """Return the id, text and probability of the most probable tokens of a step."""
         top = self.probabilities[step].topk(N_BARS)
         return [
             (token, visible(self.tokenizer.piece(token)), probability)
@@ -154,12 +154,12 @@ class Scene:
 
 @cache
 def first_scene() -> Scene:
-    """Return the sentence of the page, worked out once."""
+    """Return the sentence of the page, computed once."""
     return Scene()
 
 
 def scene_file(scene: Scene) -> bytes:
-    """Return the queries and keys of all attentions, as safetensors: all maps follow from them."""
+    """Return the queries and keys of all attentions, which determine all maps, as safetensors."""
     tensors: dict[str, Tensor] = {}
     for name, attention in scene.tape.items():
         for kind in ("query", "key"):
@@ -174,13 +174,13 @@ def write_scene(folder: str | Path) -> None:
     Parameters
     ----------
     folder : str or path
-        Where the scripts are.
+        The folder of the scripts.
     """
     (Path(folder) / SCENE_FILE).write_bytes(scene_file(first_scene()))
 
 
 def _small_map(weights: Sequence[Sequence[float]]) -> str:
-    """Draw a map as one path for each step of ink; ``draw.js`` does the same."""
+    """Draw a map as one path for each ink level; ``draw.js`` does the same."""
     paths = [""] * (LEVELS + 1)
     for i, row in enumerate(weights):
         for j, weight in enumerate(row):
@@ -198,7 +198,7 @@ def _small_map(weights: Sequence[Sequence[float]]) -> str:
 
 
 def _line_of(source: str, needle: str) -> str:
-    """Return the line of a source that holds ``needle``.
+    """Return the only line of a source that contains ``needle``.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _line_of(source: str, needle: str) -> str:
 
 
 def _lines() -> dict[str, tuple[str, str]]:
-    """The lines that compute each step of a cell, in JavaScript and in Python."""
+    """Return the lines that compute each step of a cell, in JavaScript and in Python."""
     python = inspect.getsource(scaled_dot_product)
     attention = page_file("attention.js")
     return {
@@ -300,7 +300,7 @@ def _attention(scene: Scene, name: str, chosen: tuple[str, int]) -> str:
 
 
 def bars(likely: Iterable[tuple[int, str, float]], written: int | None = None) -> str:
-    """Draw tokens, each an id, a text and a probability, as bars that can be pressed."""
+    """Draw tokens, each an id, a text and a probability, as clickable bars."""
     return "".join(
         f'<li><button type="button" data-id="{token}" style="--v:{probability:.4f}"'
         f' aria-pressed="{str(token == written).lower()}">'
@@ -310,7 +310,7 @@ def bars(likely: Iterable[tuple[int, str, float]], written: int | None = None) -
 
 
 def _steps(scene: Scene) -> dict[str, object]:
-    """What a script needs to step through the sentence before anything is loaded."""
+    """Return what a script needs to step through the sentence before anything is loaded."""
     likely = [
         [dict(zip(("id", "piece", "probability"), one, strict=True)) for one in scene.likely(step)]
         for step in range(len(scene.target))
@@ -346,7 +346,7 @@ def _large(scene: Scene, piece: Piece) -> str:
 
 
 def _tone(weight: float) -> str:
-    """Say how dark a cell is: what is written on it has to stand out, in light and in dark."""
+    """Return how dark a cell is, for a text colour that is legible in light and dark themes."""
     return "low" if weight < 0.53 else "middle" if weight < 0.7 else "high"
 
 
@@ -355,7 +355,7 @@ def _strip(numbers: Sequence[float]) -> str:
 
 
 def _cell(scene: Scene, piece: Piece) -> dict[str, str]:
-    """The slots of the opened cell, by their names."""
+    """Return the slots of the open cell by their names."""
     (i, j), head, attention = piece.cell, piece.head, scene.tape[piece.large]
     query, key = attention.query[0, head, i], attention.key[0, head, j]
     scores, weight = attention.scores[0, head, i], attention.weights[0, head, i, j].item()
@@ -374,7 +374,7 @@ def _cell(scene: Scene, piece: Piece) -> dict[str, str]:
 
 
 def _template(name: str, piece: Piece) -> str:
-    """Return the template with the sections of a piece, under ids and headings of its own."""
+    """Return the template with the sections of a piece, under its own ids and headings."""
     template = re.sub(
         r'\n<section class="gb-m-(\w+)".*?</section>',
         lambda section: section[0] if section[1] in piece.sections else "",
@@ -390,19 +390,19 @@ def _template(name: str, piece: Piece) -> str:
 
 
 def html(name: str = "", scene: Scene | None = None) -> str:
-    """Return the machine as it stands in its page, in its first state and without a script.
+    """Return the HTML of the machine in its initial state, without a script.
 
     Parameters
     ----------
     name : str, optional
-        The piece of it; the whole machine if left out.
+        The name of a piece. Defaults to the whole machine.
     scene : Scene, optional
-        The first state; the sentence of the page if left out.
+        The initial state. Defaults to the sentence of the page.
 
     Returns
     -------
     str
-        HTML, which ``machine.js`` makes alive.
+        HTML, which ``machine.js`` makes interactive.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Quiz questions that answer in the page: no script, no kernel, the keyboard suffices."""
+"""Quiz questions that answer in the page, without script or kernel and by keyboard alone."""
 
 from glassbox_book.quiz.questions import Option, Question, load
 from glassbox_book.quiz.view import Quiz, quiz

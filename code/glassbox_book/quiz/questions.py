@@ -1,8 +1,8 @@
 """Quiz questions: one TOML file per chapter, checked when read.
 
 A file is a list of ``[[question]]``, each with ``id``, ``text`` and three to five
-``[[question.option]]``; these have ``text``, ``why`` and, on the right one, ``right = true``.
-Texts may hold `code` and *emphasis* as in Markdown.
+``[[question.option]]``; these have ``text``, ``why`` and, for the right one, ``right = true``.
+Texts may contain `code` and *emphasis* as in Markdown.
 """
 
 import re
@@ -16,16 +16,16 @@ Part = TypeVar("Part", "Option", "Question")
 
 @dataclass(frozen=True)
 class Option:
-    """An answer to choose, and what there is to learn from choosing it.
+    """An answer to choose, and its explanation.
 
     Parameters
     ----------
     text : str
         The answer.
     why : str
-        What is shown once it is chosen.
+        The explanation shown once it is chosen.
     right : bool, optional
-        Whether it is the right one.
+        Whether it is the right answer.
     """
 
     text: str
@@ -40,11 +40,11 @@ class Question:
     Parameters
     ----------
     id : str
-        Names the question in the page.
+        The question's id in the page.
     text : str
         The question.
     option : tuple of Option
-        Three to five.
+        Three to five options.
     """
 
     id: str
@@ -58,17 +58,17 @@ def load(chapter: str) -> list[Question]:
     Parameters
     ----------
     chapter : str
-        Such as ``"scaled_dot_product"``.
+        The chapter's name, such as ``"scaled_dot_product"``.
 
     Returns
     -------
     list of Question
-        In the order of the file.
+        The questions in the order of the file.
 
     Raises
     ------
     ValueError
-        If the chapter has no questions, or its file has a mistake.
+        If the chapter has no questions or its file is invalid.
     """
     folder = files("glassbox_book.quiz")
     chapters = sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml"))
@@ -85,17 +85,17 @@ def parse(source: str, name: str) -> list[Question]:
     source : str
         The text of the file.
     name : str
-        What to call it in errors.
+        The file's name in errors.
 
     Returns
     -------
     list of Question
-        In the order of the file.
+        The questions in the order of the file.
 
     Raises
     ------
     ValueError
-        If the file is not TOML, or a question is not as it should be; says which and why.
+        If the file is not TOML or a question is invalid; the message says which and why.
     """
     try:
         table = tomllib.loads(source)
@@ -136,6 +136,6 @@ def _part(cls: type[Part], entry: Any, where: str) -> Part:
         value, (kind, words) = entry.get(name), kinds.get(name, (str, "text"))
         if not isinstance(value, kind) or value == "":
             raise ValueError(f"{where} has {name} = {value!r}; expected {words}")
-    if not re.fullmatch("[a-z0-9-]+", entry.get("id", "-")):  # it becomes an id of the page
+    if not re.fullmatch("[a-z0-9-]+", entry.get("id", "-")):  # it becomes an id in the page
         raise ValueError(f"{where} has id = {entry['id']!r}; expected lower-case-words")
     return cls(**entry)

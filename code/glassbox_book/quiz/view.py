@@ -1,4 +1,4 @@
-"""Show quiz questions in a notebook and on the site, in HTML and CSS alone."""
+"""Show quiz questions in a notebook and on the site, with HTML and CSS alone."""
 
 import html
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _inline = MarkdownIt("zero").enable(["backticks", "emphasis", "escape"]).renderI
 
 @dataclass(frozen=True)
 class Quiz:
-    """Questions of a chapter by their numbers; shows itself as HTML or, elsewhere, as text.
+    """Questions of a chapter, displayed as HTML or, without HTML, as text.
 
     Parameters
     ----------
     chapter : str
-        Such as ``"scaled_dot_product"``.
+        The chapter's name, such as ``"scaled_dot_product"``.
     questions : dict of int to Question
-        The questions by the numbers they have in the chapter.
+        The questions by their numbers in the chapter.
     """
 
     chapter: str
@@ -41,7 +41,7 @@ class Quiz:
         )
 
     def __repr__(self) -> str:
-        """List questions and options, and keep the answers to itself."""
+        """List questions and options without revealing the answers."""
         lines = []
         for number, question in self.questions.items():
             lines.append(f"{number}. {question.text}")
@@ -58,19 +58,19 @@ def quiz(chapter: str, *numbers: int) -> Quiz:
     Parameters
     ----------
     chapter : str
-        Such as ``"scaled_dot_product"``.
+        The chapter's name, such as ``"scaled_dot_product"``.
     *numbers : int
-        Which questions, counted from 1; all of them if left out.
+        Numbers of questions, counted from 1. Defaults to all.
 
     Returns
     -------
     Quiz
-        Shows itself.
+        A cell displays it.
 
     Raises
     ------
     ValueError
-        If the chapter has no questions, or none of such a number.
+        If the chapter has no questions, or no question of a given number.
     """
     questions = dict(enumerate(load(chapter), 1))
     for number in numbers:
@@ -80,7 +80,7 @@ def quiz(chapter: str, *numbers: int) -> Quiz:
 
 
 def _details(name: str, option: Option) -> str:
-    """Make one option that unfolds; a browser keeps one of a name open at a time."""
+    """Return one option that unfolds; a browser keeps one per name open at a time."""
     side, word = ("right", "Right") if option.right else ("wrong", "Wrong")
     return (
         f'<details class="gb-option gb-{side}" name="{name}">'

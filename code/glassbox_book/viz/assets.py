@@ -1,9 +1,9 @@
-"""The scripts the attention views run: the one place that knows where they come from.
+"""The scripts of the attention views, and the packages they come from.
 
-Nothing of them is ours to keep: D3 comes from the package ``mpld3``, jQuery from
-``sphinxcontrib-jquery``, the drawing itself from ``bertviz``. They are put into one file together
-with the frame's own scripts, which make the drawing keyboard reachable, legible in light and dark,
-and as wide as its page.
+The libraries are not copied into this package: D3 comes from ``mpld3``, jQuery from
+``sphinxcontrib-jquery``, the drawing itself from ``bertviz``. They are bundled into one file with
+the frame's own scripts, which make the drawing keyboard accessible, legible in light and dark, and
+as wide as its page.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-#: Name of the file that :func:`write` makes and that frames of committed outputs ask for.
+#: Name of the file that :func:`write` creates and that frames of committed outputs load.
 SCRIPT_NAME = "attention-views.js"
 
-#: Where a site keeps it, below its root.
+#: Its folder on a site, below the root.
 SITE_FOLDER = "_static/glassbox"
 
 #: The frame's own scripts, in the order they are needed.
@@ -34,7 +34,7 @@ _LIBRARIES = (
 def write(folder: str | Path) -> Path:
     """Write the file the frames load into ``folder`` and return its path.
 
-    The site build calls this for ``_static/glassbox/``; whoever serves notebooks with committed
+    The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
     path = Path(folder) / SCRIPT_NAME
@@ -49,7 +49,7 @@ def bundle() -> str:
     parts = [
         f"/* {notice} */\n{_package_file(package, name)}" for package, name, notice in _LIBRARIES
     ]
-    views = ",\n".join(  # their notes to the console are for whoever wrote them
+    views = ",\n".join(  # with their own console, which drops their debugging messages
         f"{view}: function (console) {{\n{_package_file('bertviz', f'{view}_view.js')}\n}}"
         for view in ("head", "model", "neuron")
     )
@@ -62,7 +62,7 @@ def bundle() -> str:
 
 @cache
 def packed_bundle() -> str:
-    """Return :func:`bundle` compressed and as base64, for outputs that carry it themselves."""
+    """Return :func:`bundle` compressed and as base64, for outputs that include it."""
     packed = gzip.compress(bundle().encode(), compresslevel=9, mtime=0)
     return base64.b64encode(packed).decode("ascii")
 

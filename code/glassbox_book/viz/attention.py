@@ -30,13 +30,13 @@ def attention_map(
     query_tokens : sequence of str, length q_len
         Names of the rows.
     key_tokens : sequence of str, optional, length k_len
-        Names of the columns; the query tokens if left out.
+        Names of the columns. Defaults to the query tokens.
     title : str
         Title of the map.
     vmax : float
-        The weight of the deepest colour. Keep it the same where maps are compared.
+        The weight of the deepest colour. Keep it the same for maps that are compared.
     annotate : bool
-        Write each weight into its cell (left out where cells are too small for it).
+        Write each weight into its cell, if the cell is large enough.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def attention_maps(
     titles : sequence of str
         One per map.
     columns : int
-        Maps beside one another, where there is room.
+        Number of maps side by side, if there is room.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def attention_maps(
     Raises
     ------
     ValueError
-        If there are no maps, or not as many titles as maps, or a map does not fit its tokens.
+        If there are no maps, titles and maps differ in number, or a map does not fit its tokens.
     """
     if len(weights) == 0 or len(weights) != len(titles):
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")

@@ -1,4 +1,4 @@
-"""Bars: how large each of a few named things is."""
+"""Bar charts: the sizes of a few named things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glassbox_book.viz.tokens import visible_all
 
 #: Series differ by more than their colour.
 _SERIES = ((TEAL, ""), (PLUM, "///"), (OCHRE, "\\\\\\"), (SLATE, "xxx"))
-_ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for what stands around a panel's bars
+_ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for the space around a panel's bars
 
 
 @in_two_widths
@@ -34,17 +34,17 @@ def bar_chart(
     Parameters
     ----------
     labels : sequence of str
-        What the bars are; they stand in this order, from top to bottom or from left to right.
+        Names of the bars, in this order from top to bottom or from left to right.
     values : sequence of numbers, or mapping of str to sequence of numbers
-        One number for each label; of several series by their names, which make a legend.
+        One number for each label; for several series, by their names, which make a legend.
     value_label : str
         What the numbers are.
     annotate : str, optional
-        The format of the number at the end of each bar; ``None`` writes none.
+        The format of the number at the end of each bar, or ``None`` for no number.
     highlight : collection of int
-        Places of the labels whose bars stand out.
+        Indices of the labels whose bars are highlighted.
     upright : bool
-        Bars stand up, which suits many short labels.
+        Draw vertical bars, which suit many short labels.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def bar_chart(
     Raises
     ------
     ValueError
-        If there are no labels, a series has not one value per label, there are more than four
-        series, or a place to highlight is not that of a label.
+        If there are no labels, a series does not have one value per label, there are more than
+        four series, or an index to highlight is not that of a label.
     """
     return bar_charts(
         {"": (labels, values)},
@@ -76,7 +76,7 @@ def bar_charts(
     upright: bool = False,
     columns: int = 2,
 ) -> Figure:
-    """Draw several panels of bars on one scale, each with labels of its own.
+    """Draw several panels of bars on one scale, each with its own labels.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ def bar_charts(
     annotate : str, optional
         As for :func:`bar_chart`.
     highlight : mapping of str to collection of int, optional
-        For some titles, places of the labels whose bars stand out.
+        For some titles, indices of the labels whose bars are highlighted.
     upright : bool
         As for :func:`bar_chart`.
     columns : int
-        How many panels stand side by side; on a telephone they stand one beneath another.
+        Number of panels side by side; on a phone they are stacked.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def bar_charts(
     Raises
     ------
     ValueError
-        If there are no panels or columns, ``highlight`` names another panel, or as in
+        If there are no panels or columns, ``highlight`` names an unknown panel, or as for
         :func:`bar_chart`.
     """
     columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: (labels, values)}")

@@ -1,8 +1,8 @@
-"""Matrices as coloured cells: HTML that follows light and dark, and answers to pointer and keys.
+"""Matrices as coloured cells: HTML that follows light and dark and responds to pointer and keys.
 
 A cell holds its number as text and, as a share of the scale, in the property ``--v``. The style
-sheet mixes its colour out of that, so that zero is the colour of the paper in every theme. A matrix
-with many cells is a picture: one PNG for each sign, through which the same colours show.
+sheet mixes the cell's colour from it, so zero has the colour of the paper in every theme. A matrix
+with many cells becomes a picture: one PNG for each sign, through which the same colours show.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from PIL import Image
 
 from glassbox_book.viz.view import SCRIPTS_VARIABLE
 
-#: What :func:`write` makes and the pages of the site ask for.
+#: The files that :func:`write` creates and the pages of the site load.
 SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
 
 _MOST_CELLS = 30  # rows or columns beyond which a matrix is a picture
-_WIDTHS = {"": 672.0, "-narrow": 340.0}  # pixels that a map has on a page and on a telephone
+_WIDTHS = {"": 672.0, "-narrow": 340.0}  # pixels of a map on a page and on a phone
 _BETWEEN = 24  # pixels between two panels
-_LETTER, _AROUND = 6.4, 9  # pixels that a letter of a label takes, and the room around it
-_DIGIT = 5.8  # pixels that a digit takes at least
-_LONGEST = 0.3  # share of the width that names of rows may take
-_MOST_STAIRS = 5  # lines that names of columns may take
-_MOST_MARKS = 8  # numbers beside a picture
+_LETTER, _AROUND = 6.4, 9  # pixels for a letter of a label, and around the label
+_DIGIT = 5.8  # minimum pixels for a digit
+_LONGEST = 0.3  # maximum share of the width for names of rows
+_MOST_STAIRS = 5  # maximum number of lines for names of columns
+_MOST_MARKS = 8  # maximum number of marks next to a picture
 
 Names = Sequence[str] | None
 
@@ -48,7 +48,7 @@ class Cells:
     body : str
         HTML without style and script.
     text : str
-        All that there is without HTML.
+        The plain-text fallback.
     """
 
     body: str
@@ -61,9 +61,9 @@ class Cells:
         return {"text/html": self.html(), "text/plain": self.text}
 
     def html(self) -> str:
-        """Return the HTML, which finds style and script on the site or brings them along.
+        """Return the HTML, which loads style and script from the site or includes them.
 
-        ``GLASSBOX_VIEW_SCRIPTS`` says which, as for the attention views.
+        ``GLASSBOX_VIEW_SCRIPTS`` decides which, as for the attention views.
         """
         if os.environ.get(SCRIPTS_VARIABLE) == "linked":
             return f"{self.body}\n<script>\n{_file('cells_lab.js')}</script>"
@@ -72,7 +72,7 @@ class Cells:
 
 
 def write(folder: str | Path) -> None:
-    """Write script and style sheet into ``folder``, such as the site's ``_static/glassbox``."""
+    """Write script and style sheet into ``folder``, for example the site's ``_static/glassbox``."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name in (SCRIPT_NAME, STYLE_NAME):
         (Path(folder) / name).write_text(_file(name), encoding="utf-8")
@@ -97,18 +97,18 @@ def maps(
     Parameters
     ----------
     matrices : sequence of pairs of str and array, shape (rows, columns)
-        Each with its title.
+        The titles and the matrices.
     scale : pair of float
         The numbers of the deepest colours; either may be 0.
     labels : triple of str
         What the rows, the columns and the numbers are.
     names : pair of sequence of str
-        A name for each row and each column; they are counted from 0 if left out.
+        A name for each row and each column. Defaults to numbers from 0.
     annotate : str, optional
-        The format of a number in its cell. Without it, and where there is no room, cells show
-        their colour alone.
+        The format of a number in its cell. Without it, or without room, cells show only their
+        colour.
     across : int
-        How many panels stand side by side where there is room.
+        Number of panels side by side, if there is room.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def maps(
     """
     low, high = scale
     limit = max(-low, high)
-    # A limit that is nearly 1 has as many decimals as 1, however a processor rounds.
+    # A limit of nearly 1 gets as many decimals as 1, however a processor rounds.
     digits = max(1, 2 - math.floor(math.log10(float(f"{limit:.3g}"))))
     written = annotate or f"{{:.{digits}f}}"
     shape = matrices[0][1].shape
@@ -149,7 +149,7 @@ def maps(
 
 
 def _short(number: float, digits: int) -> str:
-    """Return a number without zeros at its end; one decimal says that it has been rounded."""
+    """Return a number without trailing zeros, except for one decimal, which shows rounding."""
     whole, _, decimals = f"{number:.{digits}f}".partition(".")
     return f"{whole}.{decimals[0]}{decimals[1:].rstrip('0')}" if number else "0"
 
@@ -160,9 +160,9 @@ def rows(texts: Sequence[Sequence[str]], shares: NDArray[np.float64], names: Nam
     Parameters
     ----------
     texts : sequence of sequence of str
-        What stands in each cell.
+        The text of each cell.
     shares : array, shape (rows, columns)
-        The same as shares of the scale; the ends are as far as colours go.
+        The numbers as shares of the scale; colours are clipped at its ends.
     names : sequence of str, optional
         A name for each row.
 
@@ -194,7 +194,7 @@ def frame(
     longest: int | None,
     across: int = 1,
 ) -> str:
-    """Return panels of cells with all that stands around them.
+    """Return panels of cells with everything around them.
 
     Parameters
     ----------
@@ -202,22 +202,22 @@ def frame(
         Classes for the style sheet. A ``gb-tensor`` is as wide as its numbers and names, anything
         else as wide as the page.
     panels : sequence of pairs of str
-        The title and the rows of each.
+        The title and the rows of each panel.
     shape : tuple of int
-        How many rows and columns there are.
+        The numbers of rows and columns.
     labels : pair of str
-        What they are.
+        What the rows and columns are.
     names : pair of sequence of str
-        Their names.
+        The names of the rows and columns.
     name : str
-        What the whole shows, for whoever cannot see it.
+        A description of the whole for screen readers.
     below : str
-        HTML that stands below.
+        HTML to put below.
     longest : int, optional
-        The length of the longest number in a cell, without its sign; cells show no numbers if
-        left out.
+        The length of the longest number in a cell, without its sign. Without it, cells show no
+        numbers.
     across : int
-        How many panels stand side by side where there is room.
+        Number of panels side by side, if there is room.
 
     Returns
     -------
@@ -269,9 +269,9 @@ def frame(
 
 
 def _stairs(half: Sequence[float], wide: float) -> tuple[int, float]:
-    """Return on how many lines names of columns stand, and how wide a column has to be for that.
+    """Return the number of lines for the names of columns, and the column width this needs.
 
-    Names that would run into each other stand on several lines in turn, on as few as will do.
+    Names that would overlap alternate between several lines, as few as possible.
     """
     for lines in range(1, _MOST_STAIRS + 1):
         pairs = zip(half, half[lines:], strict=False)
@@ -282,7 +282,7 @@ def _stairs(half: Sequence[float], wide: float) -> tuple[int, float]:
 
 
 def _head(names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]]) -> str:
-    """Return the names of the columns, or numbers as close together as a telephone has room for."""
+    """Return the names of the columns, or numbers as close together as fit on a phone."""
     count = shape[1]
     if names:
         steps = zip(names, *levels, strict=True)
@@ -304,7 +304,7 @@ def _head(names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]])
 
 
 def _marks(count: int) -> range:
-    """Return the numbers that stand beside so many pixels: few, and round."""
+    """Return the marks next to ``count`` pixels: few, and round."""
     units = (unit * 10**power for power in range(9) for unit in (1, 2, 5))
     return range(0, count, next(unit for unit in units if count <= unit * _MOST_MARKS))
 
@@ -333,7 +333,7 @@ def _picture(shares: NDArray[np.float64], scale: tuple[float, float], names: Nam
 
 
 def _png(shares: NDArray[np.float64]) -> str:
-    """Return numbers from 0 to 1 as the opacity of pixels; what is below 0 is clear."""
+    """Return a PNG with numbers from 0 to 1 as opacity; negative ones are transparent."""
     picture = Image.fromarray(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8))
     picture.putpalette(bytes(3 * 256))
     file = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Whether the tokens, layers and heads that a reader names fit the attention."""
+"""Checks that the given tokens, layers and heads fit the attention."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from glassbox_book.viz.tokens import visible_all
 def token_texts(
     maps: AttentionMaps, tokens: Sequence[str], key_tokens: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return query and key tokens as they are shown, after a check of their number.
+    """Check the number of query and key tokens, and return them as they are shown.
 
-    The ``Ġ`` that byte-level tokenizers write for a space is shown as other spaces are, ``␣``.
+    The ``Ġ`` that byte-level tokenizers write for a space is shown like other spaces, as ``␣``.
 
     Raises
     ------
     ValueError
-        If there are not as many tokens as weights.
+        If tokens and weights differ in number.
     """
     left = [token.replace("Ġ", "␣") for token in visible_all(tokens)]
     right = left
@@ -39,12 +39,12 @@ def token_texts(
 
 
 def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
-    """Return the layers or heads asked for, or all, after a check that they exist.
+    """Check that the given layers or heads exist, and return them; by default, all.
 
     Raises
     ------
     ValueError
-        If there is none, one twice, or one that does not exist.
+        If there are none, or one is repeated or does not exist.
     """
     if given is None:
         return list(range(count))
@@ -57,7 +57,7 @@ def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[in
 
 
 def check_one(name: str, given: int, known: Sequence[int]) -> int:
-    """Return a layer or head number after a check that it is among those known.
+    """Check that a layer or head number is among those known, and return it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Two models' attention: one, the other, or by how much they differ."""
+"""Two models' attention: the first, the second, or their difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
 
-#: Float32 rounds at 1e-7; what adds up over the layers of another processor stays below 1e-5.
+#: Float32 rounds at 1e-7; accumulated over layers, processors differ by less than 1e-5.
 _DIFFERENCE_DIGITS = 5
 
 
@@ -30,24 +30,24 @@ def compare_heads(
     names: tuple[str, str] = ("ours", "reference"),
     title: str | None = None,
 ) -> View:
-    """Draw the same head of two models, and say how far apart their weights are.
+    """Draw the same head of two models, and state how far apart their weights are.
 
-    A switch shows the one, the other, their difference, or both; layer, head and token stay as they
-    were chosen. A line of the difference is as strong as its share of the largest difference that
-    the view holds, which is said; where that rounds to zero, nothing is drawn.
-    The difference is that of the full-precision weights. Where two arrays agree to a tenth of the
+    A switch shows the first, the second, their difference, or both, and keeps the chosen layer,
+    head and token. Each line of the difference is drawn relative to the largest difference in the
+    view, which is stated; if that rounds to zero, nothing is drawn.
+    The difference is that of the full-precision weights. If two arrays agree to a tenth of the
     last digit that is sent for drawing, that digit is sent once for both.
 
     Parameters
     ----------
     ours, theirs : object
-        What :func:`glassbox_book.viz.neuron_view`, or :func:`glassbox_book.viz.head_view`, takes.
+        As for :func:`glassbox_book.viz.neuron_view` or :func:`glassbox_book.viz.head_view`.
     tokens, layer, head, layers, key_tokens, title
         As for :func:`glassbox_book.viz.neuron_view`.
     view : {"neuron", "head", "model"}
         Draw queries, keys and weights; weights alone; or the weights of all heads.
     names : pair of str
-        What to call the two.
+        Names of the two models.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def compare_heads(
     Raises
     ------
     ValueError
-        If the two differ in layers, heads or positions, and as the view that is drawn.
+        If the two differ in layers, heads or positions, or as for the view that is drawn.
     """
     if view not in ("neuron", "head", "model"):
         raise ValueError(f"view={view!r}; it can be 'neuron', 'head' or 'model'")
@@ -141,7 +141,7 @@ def _check_alike(first: AttentionMaps, second: AttentionMaps) -> None:
 
 
 def _both(first: AttentionMaps, second: AttentionMaps) -> list[dict[str, Any]]:
-    """Return the numbers of both, leaving out of the second what rounds to the first's."""
+    """Return the numbers of both, omitting arrays of the second that round to the first's."""
     data = [views.model_data(first), views.model_data(second)]
     for part, name, digits in (
         ("weights", "weights", views.WEIGHT_DIGITS),

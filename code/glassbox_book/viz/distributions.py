@@ -1,4 +1,4 @@
-"""A distribution before and after something was done to it, for the same tokens on one scale."""
+"""A distribution before and after reshaping, for the same tokens on one scale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import ROSE, TEAL, TEXT
 from glassbox_book.viz.tokens import visible_all
 
-_ROW, _AROUND = 0.2, 0.42  # inches: for a token, and for what stands around a panel
+_ROW, _AROUND = 0.2, 0.42  # inches: for a token, and for the space around a panel
 
 
 @in_two_widths
@@ -27,24 +27,24 @@ def reshaped(
     columns: int = 4,
     limit: float | int | None = None,
 ) -> Figure:
-    """Draw what becomes of one distribution, a panel for each way of reshaping it.
+    """Draw one distribution reshaped in several ways, one panel for each.
 
-    Every panel has the same tokens on the same scale. A filled bar is the probability after; the
-    outline around or inside it is the one before; a cross stands where a token was cut off.
+    Every panel has the same tokens on the same scale. A filled bar is the probability afterwards,
+    the outline around or inside it the one before; a cross marks a token that was cut off.
 
     Parameters
     ----------
     tokens : sequence of str
-        What the bars are, from top to bottom.
+        Names of the bars, from top to bottom.
     before : sequence of numbers
-        The probability of each.
+        The probability of each token.
     panels : mapping of str to sequence of numbers
-        Title to the probability of each token after; 0 if it was cut off.
+        Title to the probability of each token afterwards; 0 if it was cut off.
     columns : int
-        How many panels stand side by side; two at most on a telephone.
+        Number of panels side by side; at most two on a phone.
     limit : number, optional
-        Where the axis of the probabilities ends; a little above the largest if left out. A bar
-        that is longer has its number written in it.
+        End of the probability axis. Defaults to a little above the largest. A longer bar has its
+        number written inside.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def reshaped(
     Raises
     ------
     ValueError
-        If there are no panels or columns, or a panel has not one probability for each token.
+        If there are no panels or columns, or a panel lacks one probability per token.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def _draw(ax: Axes, before: np.ndarray, after: np.ndarray, top: float) -> None:
     ax.barh(places, after, 0.72, color=TEAL)
     ax.barh(places, before, 0.86, fill=False, edgecolor=TEXT, linewidth=0.8)
     cut = places[(after == 0) & (before > 0)]
-    if len(cut):  # a line without points has no place, and the layout would look for one
+    if len(cut):  # the layout fails on a line without points
         ax.plot(np.full(len(cut), 0.04 * top), cut, "x", color=ROSE, markersize=5)
     for place in places[after > top]:
         number = f"{after[place]:.2f}"

@@ -1,4 +1,4 @@
-"""All the ways to cut a word, as arcs over its letters."""
+"""All segmentations of a word, as arcs over its letters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lattice(word: str, pieces: Pieces) -> Figure:
     Parameters
     ----------
     word : str
-        What to cut.
+        The word to segment.
     pieces : Pieces
         The pieces and the logarithms of their probabilities.
 

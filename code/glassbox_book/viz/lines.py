@@ -1,4 +1,4 @@
-"""Lines over a common axis: functions of a number, and how something grows, falls or stays."""
+"""Line charts over a common axis."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from glassbox_book.viz.panels import (
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT, check_series
 
-_FEW = 16  # points that get a mark each, and a tick each
+_FEW = 16  # up to so many points get a mark and a tick each
 _HEIGHT, _AROUND = 2.5, 0.3  # inches
 _LETTER = 0.075  # inches: the width of a digit
-_APART = 0.012  # of the axis: bars of different series do not cover one another
+_APART = 0.012  # of the axis: keeps bars of different series from overlapping
 
 Panels = Mapping[str, Mapping[str, Any]]
 
@@ -41,23 +41,23 @@ def curves(
     columns: int = 2,
     x_names: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw panels on the same axes, each with a curve per series whose name stands at its end.
+    """Draw panels on the same axes, each with a curve per series, which is named at its end.
 
     Parameters
     ----------
     x : sequence of numbers
-        The same for all curves. Up to 16 points are marked, and each is a tick.
+        The same for all curves. Up to 16 points are marked and get a tick each.
     panels : mapping of str to mapping of str to values
         Title to series by their names to one value per point; the same series in all panels.
         Numbers may be negative. A value that is not finite leaves a gap.
     x_label, y_label : str
         What ``x`` and the values are.
     log_x, log_y : bool
-        Equal distances mean equal factors.
+        Whether the axis is logarithmic.
     columns : int
-        How many panels stand side by side; on a telephone they stand one beneath another.
+        Number of panels side by side; on a phone they are stacked.
     x_names : sequence of str, optional
-        What is written below the points instead of their numbers.
+        Names to write below the points instead of their numbers.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def curves(
     Raises
     ------
     ValueError
-        If there is nothing to draw, a curve has not one value per point, panels differ in their
-        series, there are more than six, or a logarithm is asked of a number that has none.
+        If there is nothing to draw, a curve does not have one value per point, panels differ in
+        their series, there are more than six, or a number on a logarithmic axis is not positive.
     """
     fig, axes = _panels(
         x, panels, x_label, y_label, columns, log_x=log_x, log_y=log_y, one_scale=True
@@ -89,14 +89,14 @@ def line_charts(
     log_x: bool = True,
     log_y: bool = False,
 ) -> Figure:
-    """Draw one panel per quantity, each on a scale of its own.
+    """Draw one panel per quantity, each on its own scale.
 
     Parameters
     ----------
     x, panels, x_label
         As for :func:`curves`; a title is a quantity, whose values start at 0.
     log_x, log_y : bool
-        Equal distances on this axis mean equal factors.
+        Whether the axis is logarithmic.
 
     Returns
     -------
@@ -190,14 +190,14 @@ def _check_positive(name: str, values: np.ndarray, option: str) -> None:
 
 
 def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> None:
-    """Draw a line for each series in a look of its own; few points are marked.
+    """Draw a line for each series in its own style, with markers if the points are few.
 
     Parameters
     ----------
     ax : Axes
-        Where to draw.
+        The axes to draw on.
     x : array, shape (n,)
-        The places of the points.
+        The positions of the points.
     series : mapping of str to array, shape (n,)
         At most six, by their names.
     """
@@ -215,7 +215,7 @@ def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> Non
 
 
 def _mark(ax: Axes, places: np.ndarray) -> None:
-    """Make each place a tick, if there are few, and write its number where there is room for it."""
+    """Make each position a tick, if there are few, and write its number if there is room."""
     if len(places) > _FEW:
         return
     names = [f"{place:g}" for place in places]
@@ -242,12 +242,12 @@ def spread_chart(
     limit: int | float | None = None,
     level: tuple[str, int | float] | None = None,
 ) -> Figure:
-    """Draw the mean of several runs of each series, with a bar from the least to the largest.
+    """Draw the mean of several runs of each series, with a bar from the smallest to the largest.
 
     Parameters
     ----------
     x : sequence of numbers
-        Positions of the points, the same for all lines; each is a tick.
+        Positions of the points, the same for all lines; each gets a tick.
     series : mapping of str to array or tensor, shape (runs, len(x))
         At most six, by their names. NaN leaves a point out.
     x_label, y_label : str
@@ -255,7 +255,7 @@ def spread_chart(
     base, limit : number, optional
         Where the vertical axis starts and ends.
     level : tuple of str and number, optional
-        A level to compare with, and its name; a dotted line.
+        The name and value of a level to compare with, drawn as a dotted line.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def spread_chart(
     Raises
     ------
     ValueError
-        If there are no series or more than six, or one has not one value per run and point.
+        If there are no series or more than six, or one does not have one value per run and point.
     """
     check_series(series)
     places = numbers(x)

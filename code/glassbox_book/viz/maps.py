@@ -1,4 +1,4 @@
-"""What the attention views draw, gathered from whatever the reader has at hand."""
+"""The data of the attention views, gathered from recordings, model outputs or tensors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Attention of one text, all layers and heads.
+    """The attention of one text, in all layers and heads.
 
     Attributes
     ----------
     weights : array, shape (layers, heads, q_len, k_len)
         Attention weights, after the softmax.
     query : array, shape (layers, heads, q_len, d_k), or None
-        Query vectors, where the source has them.
+        Query vectors, if the source has them.
     key : array, shape (layers, heads, k_len, d_k), or None
-        Key vectors, where the source has them.
+        Key vectors, if the source has them.
     """
 
     weights: Array
@@ -68,16 +68,16 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
     attention : object
         One of: a recording (``with record(model) as tape``) or a list of its records; a Hugging
         Face output with ``attentions``; a list or tuple with one tensor of weights per layer,
-        each of shape ``(1, heads, q_len, k_len)``; what a model of
-        ``bertviz.transformers_neuron_view`` returns, or its last element.
+        each of shape ``(1, heads, q_len, k_len)``; the output of a model of
+        ``bertviz.transformers_neuron_view``, or its last element.
     vectors : bool
-        Also gather queries and keys, and insist on finding them.
+        Whether to gather queries and keys as well, and to require them.
 
     Raises
     ------
     ValueError
         If there is no layer, the batch holds more than one text, the layers differ in shape, the
-        numbers are not attention weights, or ``vectors`` are wanted and missing.
+        numbers are not attention weights, or required ``vectors`` are missing.
     """
     layers = _layers(attention)
     if not layers:
@@ -106,8 +106,8 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
 
 
 def _layers(attention: Any) -> list[Any]:
-    """Take the outermost wrapping off: one element per layer."""
-    if hasattr(attention, "attentions"):  # a Hugging Face output is also a mapping: ask this first
+    """Unwrap an object into a list with one element per layer."""
+    if hasattr(attention, "attentions"):  # first, because a Hugging Face output is also a mapping
         if attention.attentions is None:
             raise ValueError(
                 "the output's attentions is None: load the model with "

@@ -1,4 +1,4 @@
-"""Any matrix as a picture: what its rows and columns are, and where its numbers are large."""
+"""Heat maps of matrices with labelled rows and columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def heat_map(matrix: Any, **options: Any) -> Cells:
     matrix : array or tensor, shape (rows, columns)
         Any numbers.
     **options
-        As for :func:`heat_maps`; ``row_label`` and ``column_label`` are needed.
+        As for :func:`heat_maps`; ``row_label`` and ``column_label`` are required.
 
     Returns
     -------
@@ -48,29 +48,29 @@ def heat_maps(
     annotate: str | None = None,
     columns: int = 2,
 ) -> Cells:
-    """Draw several matrices of one shape on one scale of colours.
+    """Draw several matrices of one shape on one colour scale.
 
     Parameters
     ----------
     matrices : mapping of str to array or tensor, shape (rows, columns)
-        By their titles.
+        The matrices by their titles.
     row_label, column_label : str
         What the rows and the columns are.
     row_names, column_names : sequence of str, optional
-        A name for each; they are counted from 0 if left out.
+        A name for each. Defaults to numbers from 0.
     value_label : str
         What the numbers are.
     signed : bool, optional
-        Whether colours run from minus ``limit`` to ``limit``, or from 0 to ``limit``; 0 is the
-        colour of the paper. If left out, it depends on whether a number is negative; if none is
-        positive, they run from minus ``limit`` to 0.
+        Whether colours run from minus ``limit`` to ``limit`` instead of from 0 to ``limit``; 0 is
+        the colour of the paper. Defaults to whether a number is negative; if none is positive,
+        colours run from minus ``limit`` to 0.
     limit : float, optional
-        The number of the deepest colour; the largest one there is, if left out.
+        The number of the deepest colour. Defaults to the largest absolute value.
     annotate : str, optional
         The format of a number in each cell, such as ``"{:.2f}"``. Numbers too large for their
         cells are left out.
     columns : int
-        How many matrices stand side by side, where there is room.
+        Number of matrices side by side, if there is room.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def heat_maps(
     ------
     ValueError
         If there are no matrices or columns, one is not a matrix of finite numbers or does not fit
-        its names or the first, a number is negative and ``signed`` is false, or ``limit`` is not
-        positive.
+        its names or the first matrix, a number is negative although ``signed`` is false, or
+        ``limit`` is not positive.
     """
     columns = side_by_side(matrices, columns, "{title: matrix}")
     drawn = {title: _read_matrix(title, matrix) for title, matrix in matrices.items()}

@@ -1,4 +1,4 @@
-"""What all figures share: panels side by side, names of lines at their ends, numbers of tensors."""
+"""Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def numbers(values: Any) -> np.ndarray:
     Returns
     -------
     array
-        Of the same shape.
+        An array of the same shape.
     """
     if hasattr(values, "detach"):
         values = values.detach().cpu().double().numpy()
@@ -37,16 +37,16 @@ def numbers(values: Any) -> np.ndarray:
 
 
 def side_by_side(panels: Collection[Any], columns: int, expected: str) -> int:
-    """Return how many of the panels stand side by side: ``columns``, or all where they are fewer.
+    """Return the number of panels side by side: ``columns``, or all panels if they are fewer.
 
     Parameters
     ----------
     panels : collection
-        What is to be drawn.
+        The panels to draw.
     columns : int
-        As many as wanted.
+        The number asked for.
     expected : str
-        What to pass for ``panels``, in words for an error.
+        A description of valid ``panels``, for the error.
 
     Returns
     -------
@@ -76,22 +76,22 @@ def grid(
     title_at: Literal["left", "center"] = "left",
     **layout: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with one panel for each title; what is left of the last row stays empty.
+    """Return a figure with one panel for each title; the rest of the last row is empty.
 
     Parameters
     ----------
     titles : collection of str
-        In the order of reading.
+        The titles in reading order.
     columns : int
-        How many stand side by side.
+        Number of panels side by side.
     size : tuple of float
         Width and height of a panel in inches.
     around : float
-        Height in inches of what stands above and below all panels.
+        Height in inches of the space above and below all panels.
     x_label, y_label : str
-        What the axes are, written below the lowest panels and beside the leftmost.
+        What the axes are, written below the lowest panels and next to the leftmost.
     title_at : {"left", "center"}
-        Where a title stands above its panel.
+        Alignment of a title above its panel.
     **layout
         For :func:`matplotlib.pyplot.subplots`, such as ``sharex``.
 
@@ -111,14 +111,14 @@ def grid(
         ax.set_title(with_spaces(title), loc=title_at)
         if place % columns == 0:
             ax.set_ylabel(y_label)
-        if place + columns >= len(titles):  # nothing stands below
+        if place + columns >= len(titles):  # nothing is below
             ax.set_xlabel(x_label)
             ax.tick_params(labelbottom=True)
     return fig, panels
 
 
 def write_level(axes: Collection[Axes]) -> None:
-    """Write the names of the vertical axes above them, from left to right as all other words.
+    """Write the names of the vertical axes above them, horizontally like all other text.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> N
     Parameters
     ----------
     fig : Figure
-        Where to write.
+        The figure to write on.
     ax : Axes
-        Whose series have names.
+        The panel whose series have names.
     columns : int
-        How many names stand side by side.
+        Number of names side by side.
     below : bool
         Below the panels instead of above them.
     """
@@ -156,14 +156,14 @@ def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> N
 
 
 def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
-    """Write the name of each line to the right of where it ends, in its colour.
+    """Write the name of each line to the right of its end, in its colour.
 
-    The figure has to be drawn once more afterwards, and then :func:`move_apart` called.
+    Afterwards, draw the figure once more and call :func:`move_apart`.
 
     Parameters
     ----------
     ax : Axes
-        Where to write.
+        The panel to write on.
     ends : sequence of (name, x, y, colour)
         The last point of each line, in the units of the axes.
     """
@@ -183,14 +183,14 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
 
 
 def move_apart(fig: Figure) -> None:
-    """Move names that :func:`name_ends` wrote up and down until none covers another.
+    """Move the names that :func:`name_ends` wrote up or down until none overlap.
 
     Parameters
     ----------
     fig : Figure
-        With everything drawn on it.
+        The figure, with everything drawn on it.
     """
-    fig.draw_without_rendering()  # until then nothing has its place
+    fig.draw_without_rendering()  # only then does everything have its position
     for ax in fig.axes:
         names = [
             text for text in ax.texts if isinstance(text, Annotation) and text.get_label() == _END
@@ -204,9 +204,9 @@ def move_apart(fig: Figure) -> None:
 
 
 def _apart(middles: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Return places at least a gap from one another, in the same order and each near its own."""
+    """Return positions at least ``gap`` apart, in the same order and each near its original."""
     order = sorted(range(len(middles)), key=middles.__getitem__)
-    groups: list[tuple[float, int]] = []  # middle and number of names that stand together
+    groups: list[tuple[float, int]] = []  # middle and number of adjacent names
     for i in order:
         middle, count = min(max(middles[i], low), high), 1
         while groups and middle - groups[-1][0] < (count + groups[-1][1]) * gap / 2:

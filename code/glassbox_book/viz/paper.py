@@ -1,4 +1,4 @@
-"""What a figure is drawn on: a page or a telephone, and the small file that comes of it."""
+"""Draw a figure for a page and for a phone, and write both as one small SVG."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from glassbox_book.viz.style import FONTS, PAGE_WIDTH, PHONE_WIDTH, SVG_METADATA
 Drawn = ParamSpec("Drawn")
 
 _WIDTH = ContextVar("width", default=PAGE_WIDTH)
-#: How to draw a figure once more, as narrow as a telephone.
+#: For each figure, a function that draws it again, as narrow as a phone.
 _AGAIN: WeakKeyDictionary[Figure, Callable[[], Figure]] = WeakKeyDictionary()
 _SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -28,30 +28,30 @@ _NO_TURN = re.compile(r"rotate\(-?0 [^)]*\)$")
 
 
 def width() -> float:
-    """Return how wide the figure that is being drawn may be, in inches."""
+    """Return the maximum width in inches of the figure being drawn."""
     return _WIDTH.get()
 
 
 def is_narrow() -> bool:
-    """Return whether the figure that is being drawn is for a telephone."""
+    """Return whether the figure being drawn is for a phone."""
     return width() < PAGE_WIDTH
 
 
 def in_two_widths(draw: Callable[Drawn, Figure]) -> Callable[Drawn, Figure]:
-    """Let a function's figures be drawn twice where they are displayed: wide, and narrow.
+    """Decorate a function whose figures are drawn twice when displayed: wide and narrow.
 
-    Text in a chart that is scaled down to a telephone cannot be read, and a chart for a telephone
-    leaves half a page empty. The function asks :func:`width` how much room it has.
+    The text of a chart scaled down to a phone is too small to read, and a chart for a phone
+    leaves half a page empty. The function gets its width from :func:`width`.
 
     Parameters
     ----------
     draw : callable
-        Returns a figure.
+        A function that returns a figure.
 
     Returns
     -------
     callable
-        The same, with the same arguments.
+        A function of the same arguments.
     """
 
     @wraps(draw)
@@ -64,17 +64,17 @@ def in_two_widths(draw: Callable[Drawn, Figure]) -> Callable[Drawn, Figure]:
 
 
 def svg(fig: Figure) -> str:
-    """Return a figure as SVG; one for a telephone is inside it, and hidden until a page shows it.
+    """Return a figure as SVG, which contains a hidden version for a phone that a page can show.
 
     Parameters
     ----------
     fig : Figure
-        As a function of this package returned it.
+        The figure, from a function of this package.
 
     Returns
     -------
     str
-        One element.
+        One SVG element.
     """
     again = _AGAIN.get(fig)
     root = _small(fig, kept="" if again else "figure_1")
@@ -85,7 +85,7 @@ def svg(fig: Figure) -> str:
         finally:
             _WIDTH.reset(token)
         plt.close(narrow)
-        if narrow.get_figwidth() < fig.get_figwidth():  # some keep their width, and are scrolled
+        if narrow.get_figwidth() < fig.get_figwidth():  # some keep their width and scroll
             inside = _small(narrow)
             inside.attrib |= {"class": "gb-narrow", "display": "none"}
             root.append(inside)
@@ -95,7 +95,7 @@ def svg(fig: Figure) -> str:
 
 
 def _small(fig: Figure, kept: str = "") -> ET.Element:
-    """Return what matplotlib writes without what nobody sees, and of its ids that one alone."""
+    """Return matplotlib's SVG without invisible elements and unused ids, except ``kept``."""
     written = StringIO()
     fig.savefig(written, format="svg", metadata=SVG_METADATA)
     root = ET.fromstring(written.getvalue())
@@ -125,7 +125,7 @@ def _rounded(value: str, places: int) -> str:
 
 
 def _unwrap(element: ET.Element) -> None:
-    """Put in the place of each group without attributes what is in it."""
+    """Replace each group without attributes by its contents."""
     for place in reversed(range(len(element))):
         child = element[place]
         _unwrap(child)

@@ -1,4 +1,4 @@
-"""Labelled points in the plane: what lies near what, and one quantity against another."""
+"""Labelled points in the plane: neighbourhoods, and one quantity against another."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_series
 from glassbox_book.viz.tokens import visible_all
 
-#: Groups differ by colour and by marker; from the sixth on colours come again, with others.
+#: Groups differ by colour and marker; from the sixth on, colours repeat with other markers.
 _COLOURS = [look["color"] for look in SERIES[:5]]
 _MARKERS = "os^DvPX<*>"
 _GAP = 4.0  # points between a dot and its label
 _TALL = 4.5  # inches: wider panels are flatter
-_SPACE = 1.5  # points on either side of a label, so that two do not read as one
-#: Where a label may stand, as seen from its dot: right, left, above, below, and between these.
+_SPACE = 1.5  # points on either side of a label, which keep two from reading as one
+#: Where a label may be relative to its dot: right, left, above, below, and in between.
 _STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _SLANTED = ((1, 1), (-1, 1), (1, -1), (-1, -1))
-#: How far off it may stand, in gaps; from the second on a line leads to the dot.
+#: How far away it may be, in gaps; from the second distance on, a line leads to the dot.
 _DISTANCES = (1.0, 3.5, 6.5, 9.5)
 
 Point = tuple[float | int, float | int, str] | tuple[float | int, float | int, str, float, float]
@@ -48,16 +48,16 @@ def scatter(
     Parameters
     ----------
     points : Tensor or array
-        ``(n, 2)``. A unit is equally long on both axes, so that distances can be compared.
+        ``(n, 2)``. A unit is equally long on both axes, so distances can be compared.
     labels : sequence of str, optional
-        One name for each point; an empty one writes nothing. Each stands on the side of its point
+        One name for each point, which may be empty. Each is written on the side of its point
         where it covers least.
     groups : sequence of str, optional
         The group of each point; their names make a legend, in the order of appearance.
     x_label, y_label : str, optional
         What the axes are.
     wide : bool
-        As wide as a page on a telephone too, for many points: it has to be moved about there.
+        Whether to keep the width of a page on a phone, where many points then scroll.
 
     Returns
     -------
@@ -67,10 +67,10 @@ def scatter(
     Raises
     ------
     ValueError
-        If the points are not pairs of finite numbers, labels or groups are not as many, or there
-        are more than ten groups.
+        If the points are not pairs of finite numbers, labels or groups differ from them in number,
+        or there are more than ten groups.
     TypeError
-        If labels or groups are no sequence of strings.
+        If labels or groups are not sequences of strings.
     """
     panel = (points, labels, groups)
     return scatters({"": panel}, x_label=x_label, y_label=y_label, wide=wide)
@@ -86,7 +86,7 @@ def scatters(
     columns: int = 2,
     shared: bool = False,
 ) -> Figure:
-    """Draw several panels of points, each with a legend of its own unless all have one.
+    """Draw several panels of points, each with its own legend unless they share one.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def scatters(
     x_label, y_label, wide
         As for :func:`scatter`.
     columns : int
-        How many panels stand side by side; on a telephone they stand one beneath another.
+        Number of panels side by side; on a phone they are stacked.
     shared : bool
-        Whether all panels have one scale, so that they can be compared.
+        Whether all panels have the same scale, for comparison.
 
     Returns
     -------
@@ -130,13 +130,13 @@ def scatters(
         _draw(ax, panel)
         ax.set_aspect("equal", adjustable="box" if shared else "datalim")
         if own_legends and len(panel.names) > 1:
-            # Beside the title: inside the panel its markers would pass for points.
+            # Next to the title: inside the panel its markers would look like points.
             place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
             ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
     if not own_legends:
         legend(fig, axes[0], 3 if is_narrow() else 6)
     write_level(axes)
-    fig.draw_without_rendering()  # until then nothing has its place
+    fig.draw_without_rendering()  # only then does everything have its position
     for ax, panel in zip(axes, drawn.values(), strict=True):
         _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9.5)
     return fig
@@ -196,7 +196,7 @@ def trade_off(
     ----------
     series : mapping of str to sequence of (x, y, label) or (x, y, label, low, high)
         At most six methods by their names; each point is a setting, with a label that may be
-        empty. A thin line is drawn from ``low`` to ``high``, as of an interval of ``y``.
+        empty. A thin line is drawn from ``low`` to ``high``, for example an interval of ``y``.
     x_label, y_label : str
         What the quantities are.
     single : sequence of (x, y, label)
@@ -233,10 +233,10 @@ def trade_off(
     ax.grid()
     legend(fig, ax, 3 if is_narrow() else 6)
     write_level([ax])
-    fig.draw_without_rendering()  # until then nothing has its place
+    fig.draw_without_rendering()  # only then does everything have its position
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label, *_ in settings]
-    # Beside its dot a label would stand on the line.
+    # To the left or right of its dot a label would lie on the line.
     _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
     return fig
 
@@ -248,7 +248,7 @@ def _label(
     sides: Sequence[tuple[int, int]],
     size: float,
 ) -> None:
-    """Write each label on the side of its dot where it covers least of what is there already."""
+    """Write each label on the side of its dot where it covers least."""
     pixels = ax.figure.dpi / 72
     dot = 6.0 * pixels
     corners = ax.transData.transform(points) - dot / 2
@@ -261,9 +261,9 @@ def _label(
         best: tuple[float, Text, Bbox] | None = None
         for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if best is not None and best[0] < place:
-                break  # nothing that is further off can be better
+                break  # nothing further away can be better
             shown = _write(ax, text, points[number], side, far, size)
-            shown.get_window_extent()  # puts it in its place
+            shown.get_window_extent()  # fixes its position
             box = Text.get_window_extent(shown)  # without the line that leads to the dot
             box = box.padded(_SPACE * pixels, 0.0)
             cost = sum(_overlap(box, other) for other in others)

@@ -1,4 +1,4 @@
-"""A way of telling positions in one picture: what it puts in, and what scores make of it."""
+"""A position scheme in one picture: what it adds, and the resulting scores."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def position_scheme(
     value_label: str,
     score_label: str = "score",
 ) -> Cells:
-    """Draw what a scheme puts in as a matrix, and below it scores over the distance.
+    """Draw what a scheme adds as a matrix, and below it the scores by distance.
 
-    All schemes are drawn by this function, so that their pictures can be laid side by side.
+    All schemes are drawn by this function, so their pictures can be compared.
 
     Parameters
     ----------
     matrix : array or tensor, shape (rows, columns)
-        What is added, or by what queries and keys are turned.
+        What is added, or the angles by which queries and keys are rotated.
     scores : mapping of str to sequence of numbers
-        At most six lines by their names, each with one score for each distance.
+        At most six lines by their names, each with one score per distance.
     distances : sequence of int
         Position of the key minus position of the query.
     row_label, column_label, value_label : str
@@ -53,7 +53,7 @@ def position_scheme(
     ------
     ValueError
         If ``matrix`` is not a matrix of finite numbers, there is no line or there are more than
-        six, or a line has not one score for each distance.
+        six, or a line does not have one score per distance.
     """
     check_series(scores)
     lines = {name: numbers(values) for name, values in scores.items()}
@@ -74,7 +74,7 @@ def position_scheme(
 
 @in_two_widths
 def score_chart(distances: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> Figure:
-    """Draw scores over the distance of two positions.
+    """Draw scores by the distance of two positions.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def score_chart(distances: np.ndarray, lines: Mapping[str, np.ndarray], label: s
     Returns
     -------
     Figure
-        Whoever asked closes it.
+        The caller closes it.
     """
     fig, ax = plt.subplots(figsize=(width(), 2.6))
     draw_lines(ax, distances, lines)

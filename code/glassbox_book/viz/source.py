@@ -1,4 +1,4 @@
-"""Show the package's own code in a chapter, so that it is never retyped."""
+"""Show the package's own code in a chapter instead of a copy."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ class Source:
     Parameters
     ----------
     *objects : function or class
-        What to show, in this order.
+        The objects to show, in this order.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The attention views without scripts: a table of one head, a picture of all heads."""
+"""The attention views without scripts: a table of one head and a picture of all heads."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from PIL import Image
 
 from glassbox_book.viz.maps import Array, AttentionMaps
 
-#: Beyond this many cells a table lists the strongest keys of each query instead of all of them.
+#: With more cells, a table lists only the strongest keys of each query.
 MOST_CELLS = 1600
 
 _QUERY_RGB = (0, 114, 178)
-_SHADE = 0.6  # the deepest shade of a cell; dark text on white and light text on black stay legible
+_SHADE = 0.6  # the deepest shade of a cell that keeps dark and light text legible
 
 
 def table_summary(layer: int, head: int) -> str:
-    """Return what the fold says that a table is in."""
+    """Return the label of the fold that contains a table."""
     return f"The weights of layer {layer}, head {head} as a table"
 
 
@@ -49,7 +49,7 @@ def weights_table(
     weights : array, shape (q_len, k_len)
         Attention weights of one head.
     query_tokens, key_tokens : sequences of str, lengths q_len and k_len
-        Tokens as :func:`glassbox_book.viz.tokens.visible` gives them.
+        Tokens as returned by :func:`glassbox_book.viz.tokens.visible`.
     caption : str
         What the table shows.
     """
@@ -96,8 +96,8 @@ def _cell(weight: float, before: str = "") -> str:
 def heads_picture(weights: Array) -> bytes:
     """Return a PNG with one tile per head: layers downwards, heads to the right.
 
-    One pixel per weight and one between tiles, sixteen levels. The colour is that of queries and
-    the strength is opacity, so that it can lie on a light and on a dark page.
+    One pixel per weight and one between tiles, in sixteen levels. The colour is that of queries;
+    weights are opacities, which suits light and dark pages.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The look of every figure in the book: one palette, one size of text, one colour of text."""
+"""The style of every figure in the book: one palette, one text size, one text colour."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from cycler import cycler
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, fontManager
 
-#: What self-attention projects, and nothing else (after Okabe and Ito, colour-blind safe).
+#: For the projections of self-attention only (after Okabe and Ito, colour-blind safe).
 QUERY = "#0072b2"
 KEY = "#d55e00"
 VALUE = "#009e73"
 
-#: Lines, bars and points that are none of these. The site turns exactly these colours, and those
-#: above, into its own of the same name, which follow light and dark.
+#: For all other lines, bars and points. The site replaces exactly these colours, and those above,
+#: by its own of the same name, which follow light and dark.
 TEAL, PLUM, OCHRE, SLATE, ROSE = "#0f7076", "#8a4a86", "#a8720a", "#546571", "#b8456c"
 
-#: Ochre letters are darker than ochre lines, as they have to be on white.
+#: Ochre letters must be darker than ochre lines to be legible on white.
 INKS = {OCHRE: "#7d5600"}
 
-#: All text, ticks and axes. The site turns exactly this colour into that of the text around the
-#: figure, so that it follows light and dark; nothing else may be drawn with it.
+#: All text, ticks and axes. The site replaces exactly this colour by that of the surrounding text,
+#: which follows light and dark; nothing else may be drawn in it.
 TEXT = "#333333"
 
-#: What a page is made of, for lines inside of areas; the site's own follows light and dark.
+#: The colour of the page, for lines inside areas; the site's own follows light and dark.
 PAPER = "#fdfdfb"
 
 #: Lines and points of several series differ by more than their colour.
@@ -48,7 +48,7 @@ SERIES: tuple[dict[str, Any], ...] = tuple(
 #: Width in inches at which text of the base size is legible on a screen of 360 pixels.
 FIGURE_WIDTH = 4.2
 
-#: Width in inches of the column of the site, on a large screen and on a telephone.
+#: Width in inches of the site's column, on a large screen and on a phone.
 PAGE_WIDTH, PHONE_WIDTH = 7.0, 358 / 96
 
 #: The fonts of a figure outside the site, which has its own.
@@ -97,11 +97,11 @@ _SETTINGS: dict[str, Any] = {
     "lines.linewidth": 1.8,
     "lines.solid_capstyle": "round",
     "hatch.linewidth": 1.0,
-    "svg.fonttype": "none",  # text stays text: it can be found, read aloud and recoloured
+    "svg.fonttype": "none",  # text stays text, which can be searched, read aloud and recoloured
     "svg.hashsalt": "glassbox",  # the same figure gets the same element ids
 }
 
-#: No date and no version of the drawing library: the same figure is the same file.
+#: No date and no version of the drawing library, so the same figure is the same file.
 SVG_METADATA = {"Date": None, "Creator": None}
 
 
@@ -112,7 +112,7 @@ def use_book_style() -> None:
     """
     matplotlib.style.use(_SETTINGS)
     _measure_with_the_site_s_font()
-    # A token may have characters that the font for measuring lacks; the reader's browser draws it.
+    # The font for measuring may lack a token's characters; the reader's browser draws them.
     warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
     try:
         from IPython.core.getipython import get_ipython
@@ -128,7 +128,7 @@ def use_book_style() -> None:
 
 
 def _measure_with_the_site_s_font() -> None:
-    """Lay text out for the letters that a page draws it with, where their package is installed."""
+    """Lay out text with the site's font, if its package is installed."""
     if find_spec("font_source_sans_pro") is None:
         return
     for weight, name in ((400, "Regular"), (700, "Semibold")):
@@ -138,12 +138,12 @@ def _measure_with_the_site_s_font() -> None:
         )
         if entry not in fontManager.ttflist:
             fontManager.ttflist.append(entry)
-    # What they lack, such as the sign for a space, is measured in matplotlib's own.
+    # Characters it lacks, such as the sign for a space, are measured in matplotlib's own font.
     matplotlib.rcParams["font.family"] = ["Book Sans", "DejaVu Sans"]
 
 
 def check_series(series: Collection[str]) -> None:
-    """Refuse series that cannot be told apart.
+    """Refuse more series than can be distinguished.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def check_series(series: Collection[str]) -> None:
     Raises
     ------
     ValueError
-        If there are none, or more than :data:`SERIES` has looks for.
+        If there are none, or more than :data:`SERIES` has styles.
     """
     if not 1 <= len(series) <= len(SERIES):
         raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")

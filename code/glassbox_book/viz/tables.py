@@ -1,4 +1,4 @@
-"""Tables that a cell computes: numbers in the page, compared like any other output."""
+"""Tables computed by a cell, whose numbers are compared like any other output."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,13 @@ class Table:
     header : sequence of str
         The names of the columns.
     rows : iterable of sequences
-        What stands in them. Columns whose entries are all numbers, or texts that are numbers such
-        as ``"0.50"``, are set flush right, and whole numbers get commas between thousands.
+        The entries. Columns whose entries are all numbers, or strings of numbers such as
+        ``"0.50"``, are right-aligned, and integers get thousands separators.
 
     Raises
     ------
     ValueError
-        If a row has not one entry per column.
+        If a row does not have one entry per column.
     """
 
     def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -68,7 +68,7 @@ def _text(entry: Any) -> str:
 
 
 def _escaped(entry: str) -> str:
-    """Return Markdown that shows ``entry`` as it is: no tag, no emphasis, no column of its own."""
+    """Return Markdown that shows ``entry`` verbatim, without tags, emphasis or columns."""
     entry = entry.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
     if not re.search(r"[^\W\d]", entry):  # numbers that belong together stay on one line
         entry = entry.replace(" ", "\u00a0")

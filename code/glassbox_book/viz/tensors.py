@@ -1,4 +1,4 @@
-"""A small tensor as a grid of coloured numbers: those that PyTorch prints."""
+"""A small tensor as a grid of coloured numbers, as PyTorch prints them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from glassbox_book.viz.cells import Cells, Names, frame, rows
 from glassbox_book.viz.tokens import visible_all
 
-#: What PyTorch prints of a tensor that has a position at least, with nothing left out.
+#: PyTorch's output for a tensor with at least one number and nothing elided.
 PRINTED = re.compile(
     r"^tensor\((\[[^()]*\])(?:,\s+(?:dtype=[\w.]+|grad_fn=<\w+>|requires_grad=True))*\)$", re.M
 )
@@ -36,12 +36,12 @@ def tensor(
     row_label, column_label : str, optional
         What the rows and columns are.
     row_names, column_names : sequence of str, optional
-        A name for each; they are counted from 0 if left out.
+        A name for each. Defaults to numbers from 0.
 
     Returns
     -------
     Cells
-        A cell of a notebook displays it; without HTML it is what PyTorch prints.
+        A cell of a notebook displays it; without HTML it is PyTorch's own output.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def tensor(
 def drawn(
     printed: str, labels: Sequence[str] = ("", ""), names: tuple[Names, Names] = (None, None)
 ) -> str | None:
-    """Return the HTML of a tensor out of its brackets and numbers, or None where that is not it.
+    """Return the HTML for a printed tensor, or None if the text is not one.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def drawn(
     Returns
     -------
     str or None
-        HTML, if there are one, two or three axes of at least one position and nothing is left out.
+        HTML, if there are one, two or three non-empty axes and nothing is elided.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def drawn(
         return None
     shape = texts.shape
     whole = all(re.fullmatch(r"-?\d+", text) for text in texts.flat)
-    if whole and shares.max() > 1:  # numbers of tokens or positions are not large or small
+    if whole and shares.max() > 1:  # the size of token ids and positions means nothing
         shares[:] = 0
     shares /= np.abs(shares).max() or 1
     texts, shares = (array.reshape(-1, *(1, *shape)[-2:]) for array in (texts, shares))
@@ -122,7 +122,7 @@ def drawn(
 
 
 def _number(text: str) -> float:
-    """Return what a cell is coloured by: its number, and nothing where that is not finite."""
+    """Return the number that colours a cell, or 0 if it is not finite."""
     number = {"True": 1.0, "False": 0.0}.get(text)
     number = float(text) if number is None else number
     return number if math.isfinite(number) else 0.0

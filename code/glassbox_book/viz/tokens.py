@@ -1,4 +1,4 @@
-"""Token text made safe to look at."""
+"""Token text made safe to display."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-#: Format characters that have to stay: they join emoji and Persian or Indic letters.
+#: Format characters that are kept: they join emoji and Persian or Indic letters.
 _JOINERS = "\u200c\u200d"
 _SPACE = re.compile(r"(?<!\S)Ġ+")  # in a name such as "after Ġlove", too
 
@@ -16,9 +16,9 @@ def visible(token: str, *, raw: bool = False) -> str:
 
     - the space before a word, which byte-level tokenizers write as ``Ġ``, is ``␣``;
     - control characters become their Unicode pictures (``\x00`` is shown as ``␀``);
-    - lone surrogates and code points that are no characters become ``�``;
+    - lone surrogates and code points that are not characters become ``�``;
     - characters that only direct the text (right-to-left marks and overrides, zero-width spaces)
-      are written out as ``⟨U+202E⟩``, so that they can neither reorder nor hide anything;
+      are spelled out, as in ``⟨U+202E⟩``, so that they can neither reorder nor hide anything;
     - spaces at either end are shown as ``␣``, and an empty token as ``⟨empty⟩``.
 
     Parameters
@@ -26,12 +26,12 @@ def visible(token: str, *, raw: bool = False) -> str:
     token : str
         One token, whatever it contains.
     raw : bool
-        Leave ``Ġ`` as it is: where bytes are explained, or the text is no token.
+        Whether to keep ``Ġ``: to explain bytes, or if the text is not a token.
 
     Returns
     -------
     str
-        Text that is never empty. Escaping for HTML is left to whoever writes HTML.
+        Text that is never empty. Escaping it for HTML is left to the caller.
     """
     if not raw:
         token = with_spaces(token)
@@ -43,17 +43,17 @@ def visible(token: str, *, raw: bool = False) -> str:
 
 
 def with_spaces(text: str) -> str:
-    """Return text with the spaces before words as they are drawn, ``␣``, and not ``Ġ``.
+    """Return text with the spaces before words drawn as ``␣`` instead of ``Ġ``.
 
     Parameters
     ----------
     text : str
-        Tokens, or words about them.
+        Tokens, or text about them.
 
     Returns
     -------
     str
-        Of the same length.
+        Text of the same length.
     """
     return _SPACE.sub(lambda found: "␣" * len(found[0]), text)
 
@@ -100,7 +100,7 @@ def _is_noncharacter(code: int) -> bool:
 
 
 def _is_drawn(character: str) -> bool:
-    """Tell the format characters that belong to letters or emoji from those that only direct."""
+    """Return whether a format character belongs to letters or emoji instead of directing text."""
     is_emoji_tag = 0xE0020 <= ord(character) <= 0xE007F  # the flags of England, Scotland, Wales
     is_number_sign = unicodedata.bidirectional(character) in ("AN", "AL")
     return character in _JOINERS or is_emoji_tag or is_number_sign

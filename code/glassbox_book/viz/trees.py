@@ -1,4 +1,4 @@
-"""A search as a tree: what was followed, what was given up, and what ended."""
+"""A search as a tree: which beginnings were kept, pruned or ended."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from glassbox_book.viz.style import PLUM, SLATE, TEAL, TEXT
 from glassbox_book.viz.tokens import visible
 
 _MARGIN, _WIDEST = 0.42, 1.45  # inches: room for the numbers of the steps; a box
-#: Rows and boxes in inches, and where token and score stand in a box: beside one another, or, on a
-#: telephone, one above the other.
+#: Rows and boxes in inches, and the positions of token and score in a box: side by side or, on a
+#: phone, one above the other.
 _BESIDE = {"row": 0.44, "height": 0.26, "token": (0.13, 0.0), "score": (0.21, 0.0)}
 _ABOVE = {"row": 0.58, "height": 0.38, "token": (0.0, 0.085), "score": (0.0, -0.085)}
-#: What became of a node: its box, and the line that leads to it.
+#: For each state of a node, the style of its box and of the line that leads to it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "kept": {"edgecolor": TEAL, "facecolor": (TEAL, 0.12), "linewidth": 1.6},
     "pruned": {"edgecolor": SLATE, "facecolor": "none", "linewidth": 0.9, "linestyle": (0, (3, 2))},
@@ -34,11 +34,11 @@ class Node(NamedTuple):
     Attributes
     ----------
     parent : int or None
-        The place of the node before it in the list; None for the root.
+        The index of the previous node in the list; None for the root.
     token : str
         Its token.
     score : float
-        What is written under it, such as the log-probability of the beginning up to here.
+        The number written under it, such as the log-probability of the beginning up to here.
     state : {"kept", "pruned", "ended"}
         What the search did with it.
     """
@@ -53,15 +53,15 @@ class Node(NamedTuple):
 def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figure:
     """Draw a search from top to bottom, a row for each step.
 
-    The token of a beginning that is followed stands in a filled box, one that is given up in a
-    dashed box, one that has ended in a heavy one.
+    The box of a token is filled if its beginning is kept, dashed if it is pruned, and heavy if it
+    has ended.
 
     Parameters
     ----------
     nodes : sequence of Node
-        Parents stand before their children; the first is the root.
+        Parents come before their children; the first is the root.
     score_format : str
-        How scores are written.
+        The format of scores.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
     Raises
     ------
     ValueError
-        If there are no nodes, a parent does not stand before its child, only the first may have
-        none, or a state is not known.
+        If there are no nodes, any node but the first has no parent, or the first has one, a parent
+        does not come before its child, or a state is unknown.
 
     Notes
     -----
@@ -126,7 +126,7 @@ def _join(
 def _write(
     ax: Axes, words: str, box: tuple[float, float], shift: tuple[float, float], **look: Any
 ) -> None:
-    """Write at a place as seen from the middle of a box."""
+    """Write text at an offset from the middle of a box."""
     place = box[0] + shift[0], box[1] + shift[1]
     ax.text(*place, words, va="center_baseline", size=10, color=TEXT, parse_math=False, **look)
 
@@ -144,7 +144,7 @@ def _check(nodes: Sequence[Node]) -> None:
 
 
 def _places(nodes: Sequence[Node]) -> list[tuple[int, float]]:
-    """Give each node its step and its slot, from the middle, in the order of the parents."""
+    """Return the step and the slot of each node, from the middle, in the order of the parents."""
     places = [(0, 0.0)] * len(nodes)
     row = [0]
     for step in range(len(nodes)):

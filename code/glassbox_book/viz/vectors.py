@@ -1,4 +1,4 @@
-"""Arrows in the plane: vectors with two components, where they end and how they add up."""
+"""Vectors with two components as arrows in the plane, and their sums."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from glassbox_book.viz.panels import grid, numbers, side_by_side
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT
 
-#: None of them is that of a query, a key or a value.
+#: None of them is the colour of a query, a key or a value.
 _COLOURS = [look["color"] for look in SERIES[:5]]
 _MARGIN = 0.2  # of the larger side, around everything drawn: room for names
-_NEAR = 0.13  # of the width of a panel: closer tips would have names on top of each other
+_NEAR = 0.13  # of the width of a panel: names of closer tips would overlap
 _ALONE = 3.6  # inches: the width of a single panel
-_NEARLY_LEVEL = 0.15  # of an arrow's length: closer to an axis a name would lie on it
+_NEARLY_LEVEL = 0.15  # of an arrow's length: a name closer to an axis would lie on it
 _AROUND = [(7, 0), (7, -9), (0, -9), (0, 9), (7, 9), (-7, 9), (-7, 0), (-7, -9)]  # in points
 
 Vectors = Mapping[str, Any]
@@ -45,13 +45,13 @@ def vectors(
     panels : mapping of str to mapping of str to vector
         Title to the vectors of a panel by their names; each has two components.
     before : mapping of str to mapping of str to vector, optional
-        For some titles, vectors to draw faintly and without a name behind the others: where they
-        were before.
+        For some titles, the vectors' earlier positions, drawn faintly and unnamed behind the
+        others.
     hull : bool
-        Shade what lies between the ends of the vectors before, or of all vectors where there are
-        none: where their weighted averages are.
+        Whether to shade the convex hull of the vectors in ``before`` or, without any, of all
+        vectors: where their weighted averages are.
     columns : int
-        How many panels stand side by side; two at most on a telephone.
+        Number of panels side by side; at most two on a phone.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def vectors(
     ------
     ValueError
         If there are no panels, columns or vectors, a vector is not a pair of finite numbers,
-        there are more than five names, or ``before`` names another panel.
+        there are more than five names, or ``before`` names an unknown panel.
     """
     drawn = {title: _checked(title, named) for title, named in panels.items()}
     faint = {title: _checked(title, named) for title, named in (before or {}).items()}
@@ -71,7 +71,7 @@ def vectors(
     colours = _colours([*drawn.values(), *faint.values()])
     ends = [end for named in (*drawn.values(), *faint.values()) for end in named.values()]
     fig, axes = _panels(list(drawn), ends, columns)
-    fig.draw_without_rendering()  # from here on the places on the page are known
+    fig.draw_without_rendering()  # from here on the positions on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
         earlier = faint.get(title, {})
         if hull:
@@ -87,16 +87,16 @@ def vectors(
 
 @in_two_widths
 def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: int = 4) -> Figure:
-    """Draw vectors tip to tail, and from the origin to the last tip their sum.
+    """Draw vectors tip to tail, and their sum from the origin to the last tip.
 
     Parameters
     ----------
     panels : mapping of str to mapping of str to vector
-        Title to the parts of a sum by their names, in their order; each has two components.
+        Title to the terms of a sum by their names, in order; each has two components.
     total : str
-        What the sum is called.
+        The name of the sum.
     columns : int
-        How many panels stand side by side; two at most on a telephone.
+        Number of panels side by side; at most two on a phone.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def _convex(points: np.ndarray) -> np.ndarray:
 
 
 def _outwards(end: np.ndarray) -> np.ndarray:
-    """Return where a name stands from a tip, in points: further on, and never on an axis."""
+    """Return the offset of a name from a tip, in points: outwards, and never on an axis."""
     length = float(np.hypot(*end))
     if not length:
         return np.array([6.0, 8.0])
@@ -232,7 +232,7 @@ def _outwards(end: np.ndarray) -> np.ndarray:
 
 
 def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray]) -> None:
-    """Name each arrow at its tip, off all arrows; names of tips that meet are written together."""
+    """Name each arrow at its tip, clear of all arrows; names of tips that meet are joined."""
     left, right = ax.get_xlim()
     groups: list[tuple[np.ndarray, list[str]]] = []
     for name, end in named.items():
@@ -260,7 +260,7 @@ def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray
 
 
 def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> Annotation:
-    """Write so that the words begin, or end, on the side to which the offset points."""
+    """Write words that begin, or end, on the side the offset points to."""
     x, y = offset
     return ax.annotate(
         words,

@@ -1,4 +1,4 @@
-"""One attention view as notebook output: a frame of its own, and a table below it."""
+"""One attention view as notebook output: its own frame, and a table below it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from glassbox_book.viz import assets
 
-#: Environment variable that says whether outputs carry their scripts or find them on the site.
+#: Environment variable that decides whether outputs include their scripts or load the site's.
 SCRIPTS_VARIABLE = "GLASSBOX_VIEW_SCRIPTS"
 
 
-#: Notebooks take the triangle away, and the style sheet too where an output is not trusted.
+#: Notebooks remove the triangle, and the style sheet as well if an output is not trusted.
 _SUMMARY = "display:list-item;list-style:inside disclosure-closed;cursor:pointer"
 
 
@@ -28,11 +28,11 @@ class View:
     Attributes
     ----------
     text : str
-        What the view shows, in one line: the frame's name, and all that there is without HTML.
+        What the view shows, in one line: the frame's name and the plain-text fallback.
     data : dict
-        What the scripts draw; see ``frame/draw.js``.
+        The data for the scripts; see ``frame/draw.js``.
     static : str
-        HTML that says the same without scripts.
+        HTML with the same content without scripts.
     summary : str
         Label of the folded ``static`` part.
     heights : pair of str
@@ -40,7 +40,7 @@ class View:
     title : str or None
         Shown above the view, and part of the frame's name for screen readers.
     said : str or None
-        A sentence between title and frame; a line of its own without HTML.
+        A sentence between title and frame; a separate line in plain text.
     """
 
     text: str
@@ -58,7 +58,7 @@ class View:
         return {"text/html": self.html(), "text/plain": repr(self)}
 
     def html(self) -> str:
-        """Return the HTML of the view: style, title, frame, and the same without scripts."""
+        """Return the HTML of the view: style, title, frame, and the version without scripts."""
         name = f"{self.title}: {self.text}" if self.title else self.text
         title = f'<p class="glassbox-title">{escape(self.title)}</p>' if self.title else ""
         said = f'<p class="glassbox-said">{escape(self.said)}</p>' if self.said else ""
@@ -99,9 +99,9 @@ class View:
 def numbers(array: np.ndarray, digits: int) -> _Raw:
     """Return an array as compact JSON with a fixed number of decimals.
 
-    Fixed, so that the same cell run on another processor differs in the last decimal at most.
+    With a fixed number, the same cell run on another processor differs at most in the last decimal.
     """
-    rounded = array.round(digits) + 0.0  # there is no need to tell -0.00 from 0.00
+    rounded = array.round(digits) + 0.0  # turns -0.00 into 0.00
 
     def text(part: np.ndarray) -> str:
         if part.ndim == 1:
@@ -113,7 +113,7 @@ def numbers(array: np.ndarray, digits: int) -> _Raw:
 
 @dataclass(frozen=True)
 class _Raw:
-    """JSON that is ready."""
+    """Text that is JSON already."""
 
     text: str
 
@@ -130,7 +130,7 @@ def _json(value: Any) -> str:
 
 
 def _script(value: Any) -> str:
-    """Return JSON that cannot end the script element it stands in, whatever a token says."""
+    """Return JSON that cannot end the script element that contains it, whatever the tokens."""
     text = _json(value)
     for character in "<>&'":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -138,5 +138,5 @@ def _script(value: Any) -> str:
 
 
 def _attribute(document: str) -> str:
-    """Escape a document for a single-quoted attribute: JSON is full of double quotes."""
+    """Escape a document for a single-quoted attribute, because JSON is full of double quotes."""
     return document.replace("&", "&amp;").replace("'", "&#39;").replace("<", "&lt;")

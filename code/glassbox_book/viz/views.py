@@ -1,4 +1,4 @@
-"""bertviz's three attention views, for recordings of ours and outputs of others alike.
+"""bertviz's three attention views, for our recordings and for other libraries' outputs.
 
 Layers, heads and positions are counted from zero, as in bertviz and in the code of the book.
 """
@@ -38,13 +38,13 @@ def head_view(
     tokens : sequence of str, length q_len
         The query tokens, on the left.
     layer : int, optional
-        The layer shown first; the first of ``layers`` if left out.
+        The layer shown first. Defaults to the first of ``layers``.
     heads : sequence of int, optional
-        The heads switched on at first; all if left out.
+        The heads switched on at first. Defaults to all.
     layers : sequence of int, optional
-        The layers the reader can choose from; all if left out.
+        The layers the reader can choose from. Defaults to all.
     key_tokens : sequence of str, optional, length k_len
-        The key tokens, on the right, where they differ from ``tokens`` (cross-attention).
+        The key tokens, on the right, if they differ from ``tokens`` (cross-attention).
     title : str, optional
         Shown above the view.
 
@@ -57,7 +57,7 @@ def head_view(
     ------
     ValueError
         If tokens and weights differ in number, a layer or head does not exist, or the attention
-        cannot be drawn (:func:`glassbox_book.viz.maps.gather` says when).
+        cannot be drawn (see :func:`glassbox_book.viz.maps.gather`).
     """
     maps = gather(attention)
     left, right = token_texts(maps, tokens, key_tokens)
@@ -99,7 +99,7 @@ def model_view(
     attention, tokens, key_tokens, title
         As for :func:`head_view`.
     layers, heads : sequence of int, optional
-        Which rows and columns to draw; all if left out.
+        The rows and columns to draw. Defaults to all.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def model_view(
     layers = check_numbers("layer", layers, maps.n_layers)
     heads = check_numbers("head", heads, maps.n_heads)
     picked = maps.pick(layers, heads)
-    columns = max(len(heads), 6)  # fewer would make giants of the thumbnails
+    columns = max(len(heads), 6)  # fewer would make the thumbnails huge
     drawing = geometry.model_drawing(len(left), len(right), len(layers), columns)
     data = {
         "view": "model",
@@ -147,19 +147,19 @@ def neuron_view(
     expanded: bool = False,
     title: str | None = None,
 ) -> View:
-    """Draw how the queries and keys of one head make its weights.
+    """Draw how the queries and keys of one head determine its weights.
 
     Parameters
     ----------
     attention : object
-        A tape of ``record(model)``, a list of its records, or what a model of
-        ``bertviz.transformers_neuron_view`` returns.
+        A tape of ``record(model)``, a list of its records, or the output of a model of
+        ``bertviz.transformers_neuron_view``.
     tokens, layers, key_tokens, title
         As for :func:`head_view`.
     layer, head : int
         The layer and head shown first.
     expanded : bool
-        Show queries, keys and their product at first, and not only tokens and lines.
+        Whether to start with queries, keys and their product instead of only tokens and lines.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def neuron_view(
     Raises
     ------
     ValueError
-        As :func:`head_view`, and if ``attention`` brings no queries and keys.
+        As for :func:`head_view`, and if ``attention`` has no queries and keys.
     """
     maps = gather(attention, vectors=True)
     left, right = token_texts(maps, tokens, key_tokens)
@@ -202,7 +202,7 @@ def neuron_view(
 def shared_data(
     left: list[str], right: list[str], layers: list[int], drawing: geometry.Drawing
 ) -> dict[str, Any]:
-    """Return what the scripts of every view read: tokens, layers, sizes."""
+    """Return the data that the scripts of every view read: tokens, layers, sizes."""
     return {
         "left": left,
         "right": right,
@@ -231,7 +231,7 @@ def heights(drawing: geometry.Drawing, *, switch: bool = False) -> tuple[str, st
 def extent(
     left: Sequence[str], right: Sequence[str], layers: Sequence[int], heads: Sequence[int]
 ) -> str:
-    """Say how much a view shows."""
+    """Describe how much a view shows."""
     positions = f"{len(left)} tokens"
     if left is not right:
         positions = f"{len(left)} query and {len(right)} key tokens"

@@ -1,12 +1,12 @@
-"""Small machines to play with in a page: no kernel, no other host, and whole without a script.
+"""Interactive widgets in a page, without a kernel or another host, complete without a script.
 
-A widget is HTML that says everything about its first state, so that it can be printed, read aloud
-and shown where scripts do not run. A script, one per kind of widget, takes the same elements over
-and computes in the browser what the package computes here.
+A widget is HTML that contains its whole initial state, so it can be printed, read aloud and shown
+where scripts do not run. A script, one per kind of widget, takes over the same elements and
+computes in the browser what the package computes here.
 
 A new kind is a function here that returns a :class:`Widget` and a script of the same name in
-``page/``, which calls ``glassboxWidgets.define`` with what to do to the widget's element;
-``page/base.js`` has what scripts share.
+``page/``, which calls ``glassboxWidgets.define`` with a function of the widget's element;
+``page/base.js`` contains what the scripts share.
 """
 
 from glassbox_book.widgets.attention_playground import attention_playground

@@ -1,4 +1,4 @@
-"""The scripts and the style sheet of the widgets: the one place that knows where they come from."""
+"""The scripts and the style sheet of the widgets, and where they come from."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-#: What :func:`write` makes and the pages of the site ask for.
+#: The files that :func:`write` creates and the pages of the site load.
 SCRIPT_NAME = "widgets.js"
 STYLE_NAME = "widgets.css"
 
-#: Where a site keeps both, below its root.
+#: Their folder on a site, below the root.
 SITE_FOLDER = "_static/glassbox"
 
 
 def write(folder: str | Path) -> list[Path]:
     """Write the script and the style sheet of all widgets into ``folder`` and return their paths.
 
-    The site build calls this for ``_static/glassbox/``; whoever serves notebooks with committed
+    The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
     folder = Path(folder)
@@ -29,7 +29,7 @@ def write(folder: str | Path) -> list[Path]:
 
 
 def kinds() -> list[str]:
-    """Return the kinds of widgets there are: the names of their scripts."""
+    """Return all kinds of widgets: the names of their scripts."""
     scripts = (
         Path(file.name) for file in files("glassbox_book.widgets").joinpath("page").iterdir()
     )
@@ -37,7 +37,7 @@ def kinds() -> list[str]:
 
 
 def script(*kinds: str) -> str:
-    """Return the scripts of some kinds of widgets with what they have in common, as one script."""
+    """Return the scripts of some kinds of widgets and their common base, as one script."""
     return "\n".join(page_file(f"{name}.js") for name in ("base", *kinds))
 
 

@@ -1,4 +1,4 @@
-"""The attention of a few tokens, with queries, keys and values to change by hand."""
+"""Attention among a few tokens, with queries, keys and values to change by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from glassbox_book.widgets.parts import fixed
 from glassbox_book.widgets.widget import Widget
 
 _FEWEST, _MOST = 2, 5  # tokens
-_LARGEST = 9.0  # number that can be typed
+_LARGEST = 9.0  # number that may be typed
 _STEP = 0.5  # of the arrow keys
 
 
@@ -30,24 +30,24 @@ def attention_playground(
     features: Sequence[str] = ("x", "y"),
     asking: int = 0,
 ) -> Widget:
-    r"""Show attention step by step for vectors that the reader changes.
+    r"""Show attention step by step for vectors that the reader can change.
 
-    Queries, keys and values have two components, which stand in a table to type in and as arrows
-    in the plane to drag. From them follow, in tables, dot products, scores, weights and context.
-    Without keys and values one vector of a token is all three, and its scores are plain dot
+    Queries, keys and values have two components, which can be typed into a table and dragged as
+    arrows in the plane. Tables show the resulting dot products, scores, weights and context.
+    Without keys and values, each token's vector serves as all three, and the scores are plain dot
     products: self-attention without parameters.
 
     Parameters
     ----------
     tokens : sequence of str
-        Two to five.
+        Two to five tokens.
     query, key, value : sequences of pairs, or Tensors
-        ``(n, 2)``: a row for each token, from −9 to 9. They are taken to two decimals. Pass all
-        three, or one.
+        ``(n, 2)``: a row for each token, from −9 to 9, rounded to two decimals. Pass all three,
+        or only ``query``.
     features : pair of str, optional
         What the two components mean.
     asking : int, optional
-        The token, counted from zero, whose query is followed at first.
+        The token, counted from zero, whose query is shown at first.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def attention_playground(
     Raises
     ------
     TypeError
-        If the vectors are no numbers or the tokens no strings.
+        If the vectors are not numbers or the tokens not strings.
     ValueError
         If there are fewer than two tokens or more than five, a table is not ``(n, 2)`` or has a
-        number beyond ±9, there are not two features, or no token of the number ``asking``; or if
+        number beyond ±9, there are not two features, ``asking`` is not the number of a token, or
         only one of ``key`` and ``value`` is given.
 
     Notes
@@ -134,7 +134,7 @@ def _vectors(part: str, given: Any, count: int) -> np.ndarray:
 
 
 def _said(names: list[str], asking: int, weights: np.ndarray, context: np.ndarray) -> str:
-    """Say what one token does, as the script says it."""
+    """Describe what one token does, in the words of the script."""
     parts = [
         f"{fixed(weight)} to {'itself' if place == asking else name}"
         for place, (name, weight) in enumerate(zip(names, weights[asking], strict=True))

@@ -1,4 +1,4 @@
-"""Whether what a reader hands to a widget can be shown by it."""
+"""Checks that a widget can show its arguments."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def check_texts(name: str, given: Sequence[str], count: int, of: str) -> list[st
     Raises
     ------
     TypeError
-        If they are no list of strings.
+        If they are not a list of strings.
     ValueError
-        If there are not as many as needed.
+        If their number is not ``count``.
     """
     texts = visible_all(given)
     if len(texts) != count:
@@ -51,12 +51,12 @@ def check_texts(name: str, given: Sequence[str], count: int, of: str) -> list[st
 def check_between(
     name: str, given: float | int, low: float | int, high: float | int
 ) -> float | int:
-    """Return a number that is not outside two others.
+    """Check that a number is between two others, and return it.
 
     Raises
     ------
     TypeError
-        If it is no number.
+        If it is not a number.
     ValueError
         If it is outside.
     """
@@ -68,12 +68,12 @@ def check_between(
 
 
 def check_whole(name: str, given: int, low: int, high: int) -> int:
-    """Return a whole number that is not outside two others.
+    """Check that an integer is between two others, and return it.
 
     Raises
     ------
     TypeError
-        If it is no whole number.
+        If it is not an integer.
     ValueError
         If it is outside.
     """

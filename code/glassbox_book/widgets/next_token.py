@@ -15,11 +15,11 @@ from glassbox_book.viz.tokens import visible
 from glassbox_book.widgets.parts import at, fixed, slider
 from glassbox_book.widgets.widget import Widget
 
-#: How many of the largest logits are stored one by one; the others in groups of neighbouring ranks.
+#: Number of the largest logits stored one by one; the others form groups of neighbouring ranks.
 FIRST = 30
 #: Decimal places of a stored logit.
 PLACES = 2
-#: How many continuations a step offers at most.
+#: Maximum number of continuations offered at a step.
 OFFERED = 7
 
 Prefixes = Mapping[tuple[int, ...], Tensor]
@@ -33,28 +33,27 @@ def next_token(
     decode: Callable[[Sequence[int]], str],
     source: str,
 ) -> Widget:
-    r"""Let the reader choose or draw each token of a sentence, under rules of their own.
+    r"""Let the reader choose or draw each token of a sentence, under rules of their choice.
 
-    Sliders set the temperature and what top-k, top-p and min-p leave, in this order, as
-    :func:`glassbox.generation.process` applies them; they are computed over the whole vocabulary.
-    Each token that can be chosen has a bar, with a mark where the model's own probability is. A
-    token can be chosen where its continuation is among the prefixes; all others stand together in
-    one row, and a draw that falls on them says so.
+    Sliders set the temperature, top-k, top-p and min-p, which are applied in this order, as in
+    :func:`glassbox.generation.process`, and over the whole vocabulary. Each token that can be
+    chosen has a bar, with a mark at the model's own probability. A token can be chosen if its
+    continuation is among the prefixes; all others share one row, and a message appears if one of
+    them is drawn.
 
     Parameters
     ----------
     prefixes : mapping of tuple of int to Tensor
-        The logits of the next token, ``(vocab,)``, behind each beginning of tokens that can be
-        reached; that of the empty one is needed. They are taken as :func:`stored_logits` gives
-        them.
+        The logits of the next token, ``(vocab,)``, after each sequence of tokens that can be
+        reached, including the empty one. They are rounded by :func:`stored_logits`.
     eos_id : int
         The token that ends a sentence.
     token : callable
-        Returns what a token is called.
+        Returns the name of a token.
     decode : callable
         Returns the text of some tokens.
     source : str
-        What the model was given to read.
+        The text that the model read.
 
     Returns
     -------
@@ -64,8 +63,8 @@ def next_token(
     Raises
     ------
     ValueError
-        If there are no logits at the beginning, a prefix cannot be reached or leads nowhere, or
-        logits are not a row of finite numbers.
+        If there are no logits for the empty prefix, a prefix cannot be reached or leads nowhere,
+        or logits are not a row of finite numbers.
 
     Notes
     -----
@@ -104,10 +103,10 @@ def next_token(
 def stored_logits(logits: Tensor) -> Tensor:
     """Return logits as the widget stores them, in double precision.
 
-    The 30 largest are rounded to a hundredth. The others are taken in groups of neighbouring ranks,
-    each a tenth as large as the number of tokens above it, and every token of a group gets the
-    group's mean, rounded to a hundredth. Ranks, not values, decide which tokens form a group, so
-    what is stored changes by no more than its last place where a processor rounds differently.
+    The 30 largest are rounded to a hundredth. The others form groups of neighbouring ranks, each a
+    tenth as large as the number of tokens above it, and every token of a group gets the group's
+    mean, rounded to a hundredth. Ranks, not values, decide which tokens form a group, so a
+    processor that rounds differently changes the stored numbers by at most their last place.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ def stored_logits(logits: Tensor) -> Tensor:
 
 
 def group_sizes(vocabulary: int) -> list[int]:
-    """Return how many tokens are in each group after the first 30, for a number of tokens."""
+    """Return the size of each group after the first 30 tokens, given the size of a vocabulary."""
     sizes, above = [], FIRST
     while above < vocabulary:
         sizes.append(min(above // 10, vocabulary - above))
@@ -138,7 +137,7 @@ def group_sizes(vocabulary: int) -> list[int]:
 def _offers(
     logits: Tensor, ids: tuple[int, ...], places: Mapping[tuple[int, ...], int], eos_id: int
 ) -> dict[int, int]:
-    """The tokens that can be chosen, each with its next node; the end leads to node -1."""
+    """Return the tokens that can be chosen and their next nodes; the end leads to node -1."""
     found = {}
     for rank, i in enumerate(logits.topk(min(FIRST, len(logits))).indices.tolist()):
         to = -1 if i == eos_id else places.get((*ids, i))
@@ -148,7 +147,7 @@ def _offers(
 
 
 def _others(stored: Tensor, offers: list[int]) -> list[float]:
-    """Stored logits of all tokens that are not offered, the largest first; of a group only one."""
+    """Return the stored logits of all tokens not offered, largest first, one per group."""
     rest = torch.ones(len(stored), dtype=torch.bool)
     rest[offers] = False
     values = stored[rest].sort(descending=True).values
@@ -162,7 +161,7 @@ def _number(value: Tensor) -> float:
 
 
 def _rows(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
-    """Names and probabilities of what is offered, and the probability of all others."""
+    """Return the names and probabilities of the tokens offered, and the others' probability."""
     total = stored_logits(logits).logsumexp(dim=0).item()
     rows = [(name, math.exp(logit - total)) for logit, name, _ in node[1]]
     return rows, 1 - math.fsum(share for _, share in rows)

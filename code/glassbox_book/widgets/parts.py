@@ -1,4 +1,4 @@
-"""What several widgets are made of: numbers as text, sliders, drawings that stretch."""
+"""Parts of several widgets: numbers as text, sliders, drawings that stretch."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from html import escape
 
 
 def fixed(number: float | int, digits: int = 2) -> str:
-    """Return a number with so many decimals, rounded as the scripts round it.
+    """Return a number with ``digits`` decimals, rounded as in the scripts.
 
-    Halves go away from zero, the minus is a minus sign, and zero has none.
+    Halves round away from zero, the minus is a true minus sign, and zero has none.
     """
     text = str(Decimal(float(number)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
     return text.replace("-", "" if not text.strip("-0.") else "\N{MINUS SIGN}")
 
 
 def at(number: float | int) -> str:
-    """Return a coordinate to a tenth, rounded as the scripts round it."""
+    """Return a coordinate to a tenth, rounded as in the scripts."""
     return f"{math.floor(10 * number + 0.5) / 10 + 0.0:.1f}"
 
 
 def path(points: Iterable[Iterable[float | int]]) -> str:
-    """Return what draws straight lines through points, in an SVG."""
+    """Return the SVG path of straight lines through points."""
     return "M" + "L".join(" ".join(map(at, point)) for point in points)
 
 
@@ -38,22 +38,22 @@ def slider(
     said: str | None = None,
     after: str = "",
 ) -> str:
-    """Return a labelled slider with its value beside it.
+    """Return a labelled slider with its value next to it.
 
     Parameters
     ----------
     part : str
-        By which name the script finds it; it finds the value as ``part-shown``.
+        The name by which the script finds it; the value's name is ``part-shown``.
     label : str
         What it sets, as HTML.
     low, high, value : int
-        Its ends and where it stands; it moves in whole steps.
+        Its ends and its position; it moves in whole steps.
     shown : str
-        Its value, as it stands beside it.
+        Its value as displayed.
     said : str, optional
-        Its value for screen readers, where that is another.
+        Its value for screen readers, if different.
     after : str, optional
-        What follows the value.
+        HTML after the value.
 
     Returns
     -------
@@ -69,18 +69,18 @@ def slider(
 
 
 def plot(drawing: str, width: int, height: int, over: str = "", attributes: str = "") -> str:
-    """Return a drawing that takes any width; its lines stay as thick as they are.
+    """Return a drawing that stretches to any width without thickening its lines.
 
     Parameters
     ----------
     drawing : str
-        What stands in the SVG.
+        The content of the SVG.
     width, height : int
-        Its size in units of its own.
+        Its size in its own units.
     over : str, optional
-        HTML that stands over it and is not stretched, with its place in per cent.
+        HTML on top of it that is not stretched, with its position in per cent.
     attributes : str, optional
-        Of the element around both.
+        Attributes of the element around both.
 
     Returns
     -------
@@ -94,6 +94,6 @@ def plot(drawing: str, width: int, height: int, over: str = "", attributes: str 
 
 
 def marks(places: Iterable[tuple[float | int, str]]) -> str:
-    """Return an axis: texts at places from 0 to 1."""
+    """Return an axis: texts at positions from 0 to 1."""
     spans = " ".join(f'<span style="left:{at(100 * x)}%">{text}</span>' for x, text in places)
     return f'<div class="gb-marks" aria-hidden="true">{spans}</div>'

@@ -1,6 +1,6 @@
-"""Vectors in the plane: what `attention_playground.js` draws, in its first state.
+"""Vectors in the plane: the drawings of `attention_playground.js` in their initial state.
 
-Script and module draw the same elements in the same order, so that taking over moves nothing.
+Script and module draw the same elements in the same order, so nothing moves when the script starts.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from glassbox_book.widgets.parts import at, path
 HALF = 150  # from the origin to the edge of a plane
 _MARGIN = 20
 _BARB = 9  # length of an arrow's head
-_TURN = 0.7  # the angle by which a name stands beside the tip of its arrow, and not on its line
+_TURN = 0.7  # the angle by which a name is turned away from the line of its arrow
 
 
 def head(x: float, y: float) -> str:
-    """Return what draws an arrow from the origin, in an SVG."""
+    """Return the SVG path of an arrow from the origin."""
     length = math.hypot(x, y) or 1.0
     back, aside = _BARB / length, _BARB / length / 2
     barbs = [(x - back * x - side * aside * y, y - back * y + side * aside * x) for side in (1, -1)]
@@ -29,14 +29,14 @@ def head(x: float, y: float) -> str:
 
 
 class Plane:
-    """Part of the plane with the origin in its middle.
+    """A part of the plane with the origin in its middle.
 
     Parameters
     ----------
     axes : sequence of str
         What the two components mean.
     vectors : list of arrays
-        What has to find room on it.
+        The vectors that must fit on it.
     """
 
     def __init__(self, axes: Sequence[str], vectors: Sequence[np.ndarray]) -> None:
@@ -57,7 +57,7 @@ class Plane:
         self.drawn.append(f"<{tag}{given}>{escape(text)}</{tag}>")
 
     def html(self, part: str, said: str) -> str:
-        """Return the drawing with its name for whoever cannot see it."""
+        """Return the drawing with a description for screen readers."""
         low, size = -HALF - _MARGIN, 2 * (HALF + _MARGIN)
         return (
             f'<svg viewBox="{low} {low} {size} {size}" role="img" aria-label="{escape(said)}" '
@@ -74,7 +74,7 @@ class Plane:
             self.add("text", axis, class_="gb-name", x=0, y=y, text_anchor="middle", transform=turn)
 
     def arrow(self, vector: np.ndarray, kind: str) -> None:
-        """Draw an arrow from the origin; a dot where it is too short for one."""
+        """Draw an arrow from the origin, or a dot if the vector is too short."""
         x, y = self.place(vector)
         if math.hypot(x, y) < 4:
             self.add("circle", class_=f"{kind} gb-dot", r=4)
@@ -82,7 +82,7 @@ class Plane:
         self.add("path", class_=kind, d=head(x, y))
 
     def names(self, vectors: np.ndarray, names: Sequence[str], kind: str, turn: float) -> None:
-        """Write names beside the tips of arrows; those of one place join."""
+        """Write names next to the tips of arrows; names at the same tip are joined."""
         spots: dict[str, list[str]] = {}
         for vector, name in zip(vectors, names, strict=True):
             spots.setdefault(" ".join(map(at, self.place(vector))), []).append(name)
@@ -102,7 +102,7 @@ class Plane:
             )
 
     def handle(self, vector: np.ndarray, name: str, row: int) -> None:
-        """Draw what a pointer takes hold of."""
+        """Draw the handle that a pointer can drag."""
         x, y = map(at, self.place(vector))
         self.add("circle", class_="gb-handle", cx=x, cy=y, r=14, data_name=name, data_row=row)
 
@@ -145,7 +145,7 @@ def mixing(
 ) -> Plane:
     """Draw all values, the area of their averages, and the contexts in it.
 
-    What a pointer takes hold of is the part of a token with the name ``part``.
+    The handles to drag are those of the tokens' vector called ``part``.
     """
     plane = Plane(axes, [value])
     for corners in combinations(value, 3):

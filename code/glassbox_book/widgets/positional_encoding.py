@@ -12,7 +12,7 @@ from glassbox_book.widgets.checks import check_whole
 from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
 from glassbox_book.widgets.widget import Widget
 
-_WIDTH, _WAVE, _CURVE = 640, 50, 100  # of the drawings, in units of their own; a bar is 50 high
+_WIDTH, _WAVE, _CURVE = 640, 50, 100  # of the drawings, in their own units; a bar is 50 high
 _DIAL = 40  # height of the row of dials
 
 
@@ -24,22 +24,22 @@ def positional_encoding(
     position: int = 10,
     shift: int = 5,
 ) -> Widget:
-    r"""Show what the sinusoidal encoding says about a position, and what a shift does to it.
+    r"""Show the sinusoidal encoding of a position, and the effect of a shift.
 
-    One slider chooses a position :math:`p`, another a shift :math:`k`. Bars are the components at
-    :math:`p`; each pair of sine and cosine is besides a dial, whose hand the shift turns by the
-    same angle wherever it stands. A curve is the dot product with every other position.
+    One slider sets a position :math:`p`, a second a shift :math:`k`. Bars show the components at
+    :math:`p`; each pair of sine and cosine is also a dial, whose hand the shift turns by the same
+    angle at every position. A curve shows the dot product with every other position.
 
     Parameters
     ----------
     d_model : int, optional
         Width of the encoding, even, 4 to 128.
     n_positions : int, optional
-        How many positions there are to choose from, 8 to 512.
+        Number of positions to choose from, 8 to 512.
     base : float, optional
         As for :func:`sinusoidal_encoding`.
     position, shift : int, optional
-        Where the sliders stand at first; the shift goes to half of the positions.
+        Initial positions of the sliders; the shift goes up to half the number of positions.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def positional_encoding(
     controls = slider(
         "position", "position <i>p</i>", 0, n_positions - 1, position, shown=str(position)
     ) + slider("shift", "shift <i>k</i>", 0, n_positions // 2, shift, shown=str(shift))
-    # Dot products of all distances are those of position 0.
+    # The dot products of position 0 include those of all distances.
     low = math.floor(4 * (every[0] @ every.T).min().item() / (d_model / 2)) / 4
     body = (
         f'<div data-part="numbers" data-d-model="{d_model}" data-base="{base:g}" '
@@ -84,7 +84,7 @@ def positional_encoding(
 
 
 def _said(position: int, shift: int, product: float, d_model: int, n_positions: int) -> str:
-    """Say what the sliders have chosen, as the script says it."""
+    """Describe the sliders' positions, in the words of the script."""
     other = position + shift
     beyond = f" The curve ends before position {other}." if other >= n_positions else ""
     return (

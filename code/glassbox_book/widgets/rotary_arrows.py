@@ -1,4 +1,4 @@
-"""A query and a key that rotary positions turn, pair by pair, as arrows."""
+"""A query and a key as arrows that rotary positions turn, pair by pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
 from glassbox_book.widgets.planes import head
 from glassbox_book.widgets.widget import Widget
 
-_WIDTH, _CURVE = 640, 100  # of the curve, in units of its own
+_WIDTH, _CURVE = 640, 100  # of the curve, in its own units
 _RADIUS = 50  # of a dial; the longest arrow reaches it
 _MOST_PAIRS = 6
 
@@ -28,23 +28,23 @@ def rotary_arrows(
     position: int = 3,
     distance: int = 2,
 ) -> Widget:
-    r"""Show how rotary positions turn a query and a key, and what their dot product makes of it.
+    r"""Show how rotary positions turn a query and a key, and how this changes their dot product.
 
-    One slider moves the key to a position :math:`j` and the query with it, another says how many
-    positions later the query stands. Each pair of components is a dial with two arrows. The first
-    slider turns both arrows of a dial alike, so their product stays; the second one changes it. A
-    curve is the score over the distance.
+    One slider moves the key to a position :math:`j` and the query along with it, a second sets how
+    many positions later the query is. Each pair of components is a dial with two arrows. The first
+    slider turns both arrows of a dial alike, so their product stays; the second changes it. A
+    curve shows the score by distance.
 
     Parameters
     ----------
     query, key : sequence of float
         Two to six pairs of components, side by side, before they are turned.
     n_positions : int, optional
-        How many positions there are for the key, 8 to 512.
+        Number of positions for the key, 8 to 512.
     base : float, optional
         As for :func:`rotary_frequencies`.
     position, distance : int, optional
-        Where the sliders stand at first; the distance goes to half of the positions.
+        Initial positions of the sliders; the distance goes up to half the number of positions.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def rotary_arrows(
 
 
 def products(query: np.ndarray, key: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return what each pair adds to the score if the query is turned further by these angles."""
+    """Return each pair's share of the score if the query is turned further by these angles."""
     return np.array(
         [
             turned(q, angle) @ k
@@ -103,7 +103,7 @@ def products(query: np.ndarray, key: np.ndarray, angles: np.ndarray) -> np.ndarr
 
 
 def turned(pair: np.ndarray, angle: float) -> np.ndarray:
-    """Turn a pair against the clock."""
+    """Turn a pair counterclockwise."""
     cos, sin = math.cos(angle), math.sin(angle)
     return np.array([pair[0] * cos - pair[1] * sin, pair[1] * cos + pair[0] * sin])
 
@@ -118,7 +118,7 @@ def _ends(scores: np.ndarray) -> tuple[float, float]:
 
 
 def _said(position: int, distance: int, score: float) -> str:
-    """Say what the sliders have chosen, as the script says it."""
+    """Describe the sliders' positions, in the words of the script."""
     return (
         f"Key at {position}, query at {position + distance}: score {fixed(score)}, "
         f"as for any two positions {distance} apart."
@@ -133,7 +133,7 @@ def _dials(
     distance: int,
     shares: np.ndarray,
 ) -> str:
-    """Draw each pair of both vectors, where it began and where it was turned to."""
+    """Draw each pair of both vectors, before and after it is turned."""
     longest = max(float(np.hypot(*pair)) for x in (query, key) for pair in _pairs(x)) or 1.0
     figures = []
     for q, k, speed, share in zip(_pairs(query), _pairs(key), speeds, shares, strict=True):
@@ -163,7 +163,7 @@ def _tip(pair: np.ndarray, longest: float) -> tuple[float, float]:
 
 
 def _curve(scores: np.ndarray, distance: int, low: float, high: float) -> str:
-    """Draw the score over the distance, with a dot at the chosen one."""
+    """Draw the score by distance, with a dot at the chosen one."""
     last = len(scores) - 1
     heights = [_CURVE * (high - score) / (high - low) for score in scores]
     points = [(_WIDTH * d / last, height) for d, height in enumerate(heights)]

@@ -14,31 +14,31 @@ from glassbox_book.widgets.checks import check_between, check_numbers, check_tex
 from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
 from glassbox_book.widgets.widget import Widget
 
-#: The ends of the slider. It moves on a logarithmic scale, and 1 stands in its middle.
+#: The ends of the slider. It moves on a logarithmic scale, with 1 in its middle.
 LOWEST, HIGHEST = 0.05, 20.0
 _STEPS = 165  # from the middle to either end; 0.1, 0.2 ... 1, 2, 3 ... are among them
 _MARKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
-_MOST = 12  # bars that are seen at one glance
-_WIDTH, _HEIGHT = 400, 100  # of the curve, in units of its own
+_MOST = 12  # bars that can be seen at a glance
+_WIDTH, _HEIGHT = 400, 100  # of the curve, in its own units
 
 
 def softmax_temperature(
     scores: Any, labels: Sequence[str], *, temperature: float | int = 1.0
 ) -> Widget:
-    r"""Show how the weights :math:`e^{s_i / T} / \sum_j e^{s_j / T}` follow the temperature.
+    r"""Show how the weights :math:`e^{s_i / T} / \sum_j e^{s_j / T}` depend on the temperature.
 
     A slider moves :math:`T` from 0.05 to 20. Each weight has a bar and its number, with a mark at
-    either limit: all weight on the largest score, and equal weights. Above the slider stands the
+    either limit: all weight on the largest score, and equal weights. Above the slider is the
     entropy at every temperature.
 
     Parameters
     ----------
     scores : sequence of float, or Tensor
-        Two to twelve scores, one row. They are taken to four decimals.
+        Two to twelve scores in one row, rounded to four decimals.
     labels : sequence of str
-        What each score belongs to.
+        The name of each score.
     temperature : float or int, optional
-        Where the slider stands at first, or as near to it as the slider can.
+        The initial temperature; the slider starts at the nearest possible value.
 
     Returns
     -------
@@ -48,10 +48,10 @@ def softmax_temperature(
     Raises
     ------
     TypeError
-        If the scores are no numbers or the labels no strings.
+        If the scores are not numbers or the labels not strings.
     ValueError
-        If the scores are not one row of two to twelve finite numbers, the labels are not as many,
-        or the temperature is not between 0.05 and 20.
+        If the scores are not one row of two to twelve finite numbers, the labels differ from them
+        in number, or the temperature is not between 0.05 and 20.
 
     Notes
     -----
@@ -80,7 +80,7 @@ def softmax_temperature(
 
 
 def temperature_at(position: int) -> float:
-    """Return the temperature that a place of the slider stands for, as it is written beside it."""
+    """Return the temperature at a position of the slider, rounded as displayed."""
     exact = HIGHEST ** (position / _STEPS)
     return float(fixed(exact, 2 if exact < 1 else 1))
 

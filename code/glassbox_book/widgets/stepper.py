@@ -1,4 +1,4 @@
-"""Frames of tokens, shown one after the other."""
+"""Frames of tokens, shown one after another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from glassbox_book.widgets.checks import check_between, check_whole
 from glassbox_book.widgets.parts import fixed, slider
 from glassbox_book.widgets.widget import Widget
 
-#: How a token can stand out: looked at, just made, no longer there, or in the colour of its part.
+#: How a token can stand out: looked at, just made, gone, or in the colour of its role.
 KINDS = ("", "active", "new", "faint", "query", "key", "value")
-_MARKS = {"active": "~", "new": "*"}  # where there are no colours
+_MARKS = {"active": "~", "new": "*"}  # without colours
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,19 @@ class Token:
     Parameters
     ----------
     text : str
-        What it says.
+        Its text.
     kind : str, optional
         How it stands out: ``"active"`` (looked at), ``"new"`` (just made), ``"faint"``,
-        ``"query"``, ``"key"`` or ``"value"``; not at all if left out.
+        ``"query"``, ``"key"`` or ``"value"``. Defaults to not at all.
     number : float, int or str, optional
-        Written below it: a whole number and a text as they are, any other with two decimals.
+        Written below it: an integer or a string as it is, a float with two decimals.
     share : float, optional
-        How much of it is coloured, from 0 to 1.
+        The coloured share of it, from 0 to 1.
 
     Raises
     ------
     TypeError
-        If the text is no string.
+        If the text is not a string.
     ValueError
         If there is no such kind, or the share is not between 0 and 1.
     """
@@ -59,14 +59,14 @@ class Token:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of tokens in a frame of :func:`stepper`, with something to say about it.
+    """A labelled row of tokens in a frame of :func:`stepper`.
 
     Parameters
     ----------
     tokens : sequence of Token, str or tuple
-        From left to right.
+        The tokens from left to right.
     label : str, optional
-        Written before them.
+        Text before the tokens.
     """
 
     tokens: Sequence[Token | str | tuple[Any, ...]]
@@ -80,9 +80,9 @@ class Frame:
     Parameters
     ----------
     caption : str
-        What happens in it, in a sentence.
+        A sentence on what happens in it.
     rows : sequence of Row, or of sequences of tokens
-        From top to bottom.
+        The rows from top to bottom.
     """
 
     caption: str
@@ -96,21 +96,21 @@ def stepper(
     seconds: float | int = 1.5,
     name: str = "Steps",
 ) -> Widget:
-    """Show frames of tokens one after the other, with buttons, a slider and the keyboard.
+    """Show frames of tokens one after another, with buttons, a slider and the keyboard.
 
-    Without a script all frames stand below one another.
+    Without a script all frames are shown, one below another.
 
     Parameters
     ----------
     frames : sequence of Frame, or of pairs of a caption and rows
         At least one. A row is a list of tokens, or a :class:`Row` with a label; a token is a
-        string, a tuple of what :class:`Token` takes, or a :class:`Token`.
+        string, a tuple of the arguments of :class:`Token`, or a :class:`Token`.
     start : int, optional
         The frame shown first, counted from zero.
     seconds : float or int, optional
-        How long a frame stays while they are played.
+        How long each frame is shown in playback.
     name : str, optional
-        What the steps are those of, for whoever cannot see them.
+        A description of the steps for screen readers.
 
     Returns
     -------
@@ -120,9 +120,9 @@ def stepper(
     Raises
     ------
     TypeError
-        If a frame, a row or a token is none.
+        If a frame, a row or a token has the wrong type.
     ValueError
-        If there is no frame, or not that to start with, or ``seconds`` is not between 0.2 and 60.
+        If there are no frames, no frame ``start``, or ``seconds`` is not between 0.2 and 60.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def stepper(
 
 
 def _frame(given: Any, place: int) -> Frame:
-    """Bring a frame to one form: rows of tokens."""
+    """Convert a frame to rows of tokens."""
     if not isinstance(given, Frame):
         if not (isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], str)):
             raise TypeError(
@@ -199,7 +199,7 @@ def _row_html(row: Row) -> str:
 
 
 def _token_html(token: Token) -> str:
-    # A page without a style sheet still tells these kinds apart.
+    # Elements that distinguish these kinds even without a style sheet.
     tag = {"active": "mark", "new": "ins"}.get(token.kind, "code")
     number = "" if token.number is None else f" <small>{escape(_number(token.number))}</small>"
     kind = f" gb-{token.kind}" if token.kind else ""

@@ -1,4 +1,4 @@
-"""A text of your own, cut by as many merges of byte-pair encoding as you like."""
+"""The reader's own text, tokenised with any number of byte-pair merges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from glassbox_book.widgets.checks import check_whole
 from glassbox_book.widgets.parts import slider
 from glassbox_book.widgets.widget import Widget
 
-#: Places of the slider after the first; it moves on a logarithmic scale.
+#: Positions of the slider after the first; it moves on a logarithmic scale.
 STOPS = 50
 _BYTES = 256
 
@@ -21,21 +21,21 @@ _BYTES = 256
 def vocabulary_slider(
     merges: Sequence[tuple[str, str]], text: str, *, start: int = STOPS
 ) -> Widget:
-    r"""Show a text in tokens, with a slider for the number of merges and a field for the text.
+    r"""Show the tokens of a text, with a slider for the number of merges and a field for the text.
 
-    The text is cut into GPT-2's words, each is spelled in bytes, and the first merges are applied.
-    At the left end of the slider there are none, at the right end all of them, and at place
-    :math:`p` of 50 in between :math:`(N + 1)^{p/50} - 1` of :math:`N`, rounded.
+    The text is split into words as in GPT-2, each word is spelled in bytes, and the first merges
+    are applied: none at the left end of the slider, all :math:`N` at the right end, and
+    :math:`(N + 1)^{p/50} - 1`, rounded, at position :math:`p` of 50.
 
     Parameters
     ----------
     merges : sequence of pairs of str
-        Those of a byte-level tokenizer, in the order in which they were learned, such as
+        The merges of a byte-level tokenizer, in the order in which they were learned, such as
         ``tokenizer.bpe.merges``.
     text : str
-        What stands in the field at first.
+        The initial text.
     start : int, optional
-        Where the slider stands at first, from 0 to 50.
+        The initial position of the slider, from 0 to 50.
 
     Returns
     -------
@@ -45,9 +45,9 @@ def vocabulary_slider(
     Raises
     ------
     TypeError
-        If the text is no string.
+        If the text is not a string.
     ValueError
-        If there are no merges, or ``start`` is no place of the slider.
+        If there are no merges, or ``start`` is not a position of the slider.
 
     Notes
     -----
@@ -78,12 +78,12 @@ def vocabulary_slider(
 
 
 def merges_at(place: int, count: int) -> int:
-    """Return how many of ``count`` merges a place of the slider stands for."""
+    """Return the number of merges, out of ``count``, at a position of the slider."""
     return round((count + 1) ** (place / STOPS)) - 1
 
 
 def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the tokens of a text as they are drawn: space as ``␣``, parts of characters in hex."""
+    """Return the tokens of a text as displayed: space as ``␣``, parts of characters in hex."""
     alphabet = byte_alphabet()
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     words = split_gpt2(f" {text}") if text else []

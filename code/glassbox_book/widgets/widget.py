@@ -1,4 +1,4 @@
-"""A widget as notebook output: HTML that is whole by itself, and the script that plays with it."""
+"""A widget as notebook output: complete HTML, and the script that makes it interactive."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from glassbox_book.widgets import assets
 
 @dataclass(frozen=True, repr=False)
 class Widget:
-    """Something to play with that a notebook, or anything else that shows HTML, can display.
+    """An interactive widget that a notebook, or anything else that shows HTML, can display.
 
     Attributes
     ----------
     kind : str
-        Which script plays with it, such as ``"stepper"``.
+        The name of its script, such as ``"stepper"``.
     name : str
-        What it is, in a few words, for whoever cannot see it.
+        A short description for screen readers.
     body : str
-        HTML of its first state, controls included; the script finds in it all that it needs.
+        HTML of its initial state, controls included, with everything the script needs.
     text : str
         The same as plain text.
     """
@@ -40,14 +40,14 @@ class Widget:
     def html(self) -> str:
         """Return the HTML of the widget.
 
-        With ``GLASSBOX_VIEW_SCRIPTS=inline``, the default, it brings its script and style along.
-        With ``linked`` it leaves both to the site, or to the server of JupyterLab, and carries
-        only the few lines that ask the latter for them.
+        With ``GLASSBOX_VIEW_SCRIPTS=inline``, the default, it includes its script and style. With
+        ``linked`` it leaves both to the site or the JupyterLab server, and includes only the few
+        lines that request them from the latter.
 
         Raises
         ------
         ValueError
-            If the environment variable is something else.
+            If the environment variable has another value.
         """
         mode = os.environ.get(SCRIPTS_VARIABLE, "inline")
         if mode == "inline":

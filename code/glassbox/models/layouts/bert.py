@@ -5,17 +5,17 @@ from typing import Any
 
 from glassbox.layout import Entries, Entry, Layout, activation, number
 
-#: More than any published classifier has. A file that asks for a billion is damaged.
+#: More than any published classifier has; a file with a billion labels is damaged.
 MOST_LABELS = 1_000_000
 
 
 def name_labels(n_labels: int) -> tuple[str, ...]:
-    """Return names for so many labels, as the reference library makes them.
+    """Return names for ``n_labels`` labels, as the reference library makes them.
 
     Raises
     ------
     ValueError
-        If there is not at least one, or there are too many to name.
+        If there is less than one, or there are too many to name.
     """
     if not 1 <= n_labels <= MOST_LABELS:
         raise ValueError(
@@ -25,7 +25,7 @@ def name_labels(n_labels: int) -> tuple[str, ...]:
 
 
 def _read_labels(named: Any, entries: Entries) -> tuple[str, ...]:
-    """Return the labels in the order of their numbers; without names, numbered ones."""
+    """Return the labels in the order of their numbers, or default names if there are none."""
     if named is None:
         return name_labels(entries.get("num_labels", 2))
     try:
@@ -87,7 +87,7 @@ BERT = Layout(
     architectures=("BertModel",),
     names=NAMES,
     prefix="bert.",
-    # The heads for other tasks than a model's own.
+    # Heads for tasks other than the model's own.
     ignored=r"(pooler|cls|classifier|qa_outputs)\.|embeddings\.position_ids$",
 )
 

@@ -119,7 +119,7 @@ T5 = Layout(
     architectures=("T5ForConditionalGeneration",),
     lost=("max_len",),
     names=T5_NAMES | T5_WITHOUT_GATE,
-    # A table that the first published files have, and nothing ever read.
+    # A table in the first published files that nothing ever read.
     ignored=r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.",
 )
 GATED_T5 = replace(T5, names=T5_NAMES | T5_WITH_GATE)
@@ -143,7 +143,7 @@ MARIAN_NAMES = {
     "final_logits_bias": "output.bias",
 }
 
-#: With one embedding for both languages and the projection.
+#: One embedding serves both languages and the projection.
 MARIAN = Layout(
     constants={
         "model_type": "marian",
@@ -186,9 +186,9 @@ MARIAN = Layout(
     rows=("final_logits_bias",),
     ignored=r"(encoder|decoder)\.embed_positions\.",
 )
-#: With a projection of its own: the reference then ties nothing, and has the embedding thrice.
+#: The projection has its own weight. The reference then ties nothing and has the embedding thrice.
 MARIAN_WITH_PROJECTION = replace(MARIAN, repeated=True)
-#: With an embedding for each language.
+#: Each language has its own embedding.
 MARIAN_WITH_TWO_TABLES = replace(
     MARIAN,
     names={

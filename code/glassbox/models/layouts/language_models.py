@@ -6,9 +6,9 @@ from typing import Any
 from glassbox.layout import Entries, Entry, Layout, activation, number, read_number, unless_equal
 from glassbox.positional import RotaryScaling
 
-#: The reference's word for the length before scaling.
+#: The reference's name for the length before scaling.
 ORIGINAL_LEN = "original_max_position_embeddings"
-#: The sizes that each kind of scaling has: our names, each with the reference's.
+#: The sizes of each kind of scaling, by our names, with the reference's.
 SCALING: dict[str, dict[str, str]] = {
     "default": {},
     "linear": {"factor": "factor"},
@@ -28,7 +28,7 @@ def in_vocabulary(ids: int | tuple[int, ...] | None, vocab_size: int) -> bool:
 
 
 def _read_ids(ids: Any, entries: Entries) -> Any:
-    """Return the ids; None if they are the reference's defaults, past a smaller vocabulary."""
+    """Return the ids, or None for default ids of the reference that exceed the vocabulary."""
     ids = tuple(ids) if isinstance(ids, list) else ids
     return ids if in_vocabulary(ids, entries["vocab_size"]) else None
 
@@ -90,12 +90,12 @@ GPT2 = Layout(
     prefix="transformer.",
     outside=("lm_head.",),
     transposed=("c_attn.weight", "c_proj.weight", "c_fc.weight"),
-    ignored=r"h\.\d+\.attn\.(masked_)?bias$",  # older files keep their causal mask
+    ignored=r"h\.\d+\.attn\.(masked_)?bias$",  # older files store the causal mask
 )
 
 
 def _read_width(d_k: int | None, entries: Entries) -> int | None:
-    """Return a head's width; None if all heads together are as wide as the model."""
+    """Return a head's width, or None if all heads together are as wide as the model."""
     whole = d_k is not None and d_k * entries["num_attention_heads"] == entries["hidden_size"]
     return None if whole else d_k
 
@@ -113,7 +113,7 @@ def _write_width(d_k: int | None, written: Entries) -> int:
 def _rope(entries: Entries) -> dict[str, Any]:
     """Return the entries about rotary positions.
 
-    They are in one entry today; files of earlier releases keep some beside it.
+    Today they are all in one entry; files of earlier releases keep some at the top level.
     """
     rope = entries.get("rope_scaling") or entries.get("rope_parameters") or {}
     if not isinstance(rope, Mapping):
@@ -190,5 +190,5 @@ LLAMA = Layout(
     },
     prefix="model.",
     outside=("lm_head.",),
-    ignored=r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq$",  # older files keep frequencies
+    ignored=r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq$",  # older files store frequencies
 )

@@ -1,4 +1,4 @@
-"""Find out from outside who looks at whom in a network."""
+"""Find out from outside which positions of a network depend on which."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Network:
-    """One of the networks, by its name: it can be called, copied, compared and printed."""
+    """One of the networks, identified by name, so it can be copied, compared and printed."""
 
     name: str
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Apply it to ``(n, d)``: one vector comes out for each that goes in."""
+        """Apply it to ``(n, d)`` and return one vector for each input vector."""
         return NETWORKS[self.name](x)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The loop that writes: the most probable token, again and again, until the end."""
+"""The loop that writes: append the most probable token until the end."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 @dataclass(frozen=True)
 class Writer:
-    """A model that writes the tokens of ``text``, if it is shown all that it has written.
+    """A model that writes the tokens of ``text``, provided it is shown all tokens so far.
 
     Its vocabulary has nine tokens; 7 begins and 8 ends a text.
     """
@@ -19,7 +19,7 @@ class Writer:
     text: tuple[int, ...]
 
     def __call__(self, token_ids: Tensor) -> Tensor:
-        """Return the logits of the next token, ``(9,)``; what begins wrong, ends in 0."""
+        """Return the logits of the next token, ``(9,)``; after a wrong beginning, 0 wins."""
         written = tuple(int(token) for token in token_ids.reshape(-1))
         place = len(written)
         right = (7, *self.text)[:place] == written and place <= len(self.text)

@@ -1,4 +1,4 @@
-"""Steps that wait, paths between positions, and the work of a layer."""
+"""Sequential steps, paths between positions, and the cost of a layer."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""From the weights of word pieces to those of words, and how far an alignment is off."""
+"""The weights of words from those of word pieces, and the error rate of an alignment."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ def _word_weights(
     weights: Tensor, query_words: Tensor, key_words: Tensor, flaw: str = ""
 ) -> Tensor:
     def weight(rows: Tensor) -> Tensor:
-        """Return the weight of one word in the rows of another, given its columns in them."""
+        """Return the weight of one word in the rows of another, given its columns in these rows."""
         columns = {"mean of columns": rows.mean(-1), "one column": rows[:, :1].sum(-1)}
         each = columns.get(flaw, rows.sum(-1))
         return {"sum of rows": each.sum(), "one row": each[:1].sum()}.get(flaw, each.mean())

@@ -1,4 +1,4 @@
-"""What a decoder reads: its labels, shifted right."""
+"""The inputs of a decoder: its labels, shifted right."""
 
 from collections.abc import Iterator
 

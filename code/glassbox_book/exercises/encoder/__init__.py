@@ -1,4 +1,4 @@
-"""The exercises of chapter 7, and what each mistake in them deserves to hear."""
+"""The exercises of chapter 7, and the explanation of each mistake in them."""
 
 from glassbox_book.exercises.encoder.senses import sense_gap
 from glassbox_book.exercises.encoder.sizes import parameters

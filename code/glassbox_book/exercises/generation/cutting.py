@@ -1,4 +1,4 @@
-"""What is left of a distribution before a token is drawn from it."""
+"""Cutting a distribution before a token is drawn from it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a cache saves, and how often a guess is taken."""
+"""The savings of a cache, and how often a guess is accepted."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Splitting into heads, and several heads from beginning to end."""
+"""Splitting into heads, and multi-head attention from beginning to end."""
 
 from collections.abc import Iterator
 from typing import Any

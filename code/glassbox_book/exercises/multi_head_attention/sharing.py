@@ -1,4 +1,4 @@
-"""Keys and values that heads share, and heads that are cut out."""
+"""Keys and values that heads share, and pruning heads."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from glassbox_book.exercises.exercise import Case, Draw, Exercise
 
 
 def _spread(x: Tensor, times: int, flaw: str) -> Tensor:
-    """Give each query head its head of keys or values."""
+    """Repeat the heads of keys or values for the query heads that share them."""
     flaws = {
         "in turn": x.repeat(1, times, 1, 1),
         "first head": x[:, :1].expand(-1, times * x.size(1), -1, -1),

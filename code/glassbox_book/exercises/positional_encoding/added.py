@@ -1,4 +1,4 @@
-"""The sinusoidal encoding, and the matrix that moves it along."""
+"""The sinusoidal encoding, and the matrix that shifts it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rotary positions, and a weight that was trained with another order of pairs."""
+"""Rotary positions, and a weight that was trained with the other order of pairs."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Scores, attention from memory, and the head that looks at the next token."""
+"""Scores, attention from memory, and a head that looks at the next token."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What holds for any layer, and what happens when layers are stacked."""
+"""Properties of any layer, and the effect of stacking layers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Layer:
-    """A function of a sequence, with a name to show in place of its address."""
+    """A function of a sequence, displayed by its name instead of its address."""
 
     name: str
 

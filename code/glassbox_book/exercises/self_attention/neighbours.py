@@ -1,4 +1,4 @@
-"""Who may be looked at: only what came before, or only what is near."""
+"""Self-attention restricted to earlier or to nearby tokens."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The next merge, longest match first, and the most probable cut."""
+"""The next merge, longest match first, and the most probable segmentation."""
 
 import math
 from collections import Counter
@@ -107,7 +107,7 @@ def _scored(draw: Draw) -> Iterator[Case]:
     yield Case("letters alone", word="test", scores=letters)
     yield Case("a single letter", word="s", scores=letters)
     yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
-    # Three equal pieces win, so that no other order of the same pieces ties with them.
+    # Three equal pieces win, so no other order of the same pieces ties with them.
     long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
     yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)
 

@@ -1,4 +1,4 @@
-"""All cosines at once, and the gradient of a look-up."""
+"""All cosine similarities at once, and the gradient of a look-up."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The loss without padding, and labels that are not quite sure."""
+"""The loss without padding, and smoothed labels."""
 
 from collections.abc import Iterator
 

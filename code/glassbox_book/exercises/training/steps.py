@@ -1,4 +1,4 @@
-"""How long a step is: a schedule, and gradients that are clipped together."""
+"""The size of a step: a schedule, and clipping gradients by their joint norm."""
 
 from collections.abc import Iterator
 
