@@ -20,7 +20,7 @@ FEWER_AXES = (
 
 
 def check_tensors(**given: Any) -> None:
-    """Refuse lists, arrays and numbers, given by name, where tensors are expected.
+    """Reject lists, arrays and numbers, given by name, where tensors are expected.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def check_tensors(**given: Any) -> None:
 
 
 def check_whole(name: str, given: Any) -> None:
-    """Refuse a size that is not an integer.
+    """Reject a size that is not an integer.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def check_whole(name: str, given: Any) -> None:
 
 
 def check_scale(scale: float | None) -> None:
-    """Refuse a scale that would make all scores equal or reverse their order.
+    """Reject a scale that would make all scores equal or reverse their order.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check_attention_inputs(
     bias: Tensor | None = None,
     scale: float | None = None,
 ) -> None:
-    """Refuse queries, keys, values, masks and biases that do not belong together.
+    """Reject queries, keys, values, masks and biases that do not belong together.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
 def check_sequences(
     weight: Tensor, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
 ) -> None:
-    """Refuse sequences of vectors that do not fit an attention with this ``weight``.
+    """Reject sequences of vectors that do not fit an attention with this ``weight``.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def check_sequences(
 
 
 def check_same_width(query: Tensor, key: Tensor) -> None:
-    """Refuse queries and keys that have no dot product.
+    """Reject queries and keys that have no dot product.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def check_same_width(query: Tensor, key: Tensor) -> None:
 def check_additive_weights(
     query: Tensor, key: Tensor, query_weight: Tensor, key_weight: Tensor, score_weight: Tensor
 ) -> None:
-    """Refuse weights of additive attention that do not fit the queries, the keys or each other.
+    """Reject weights of additive attention that do not fit the queries, the keys or each other.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def check_additive_weights(
 def check_model_mask(
     name: str, mask: Tensor | None, scores_shape: tuple[int, ...], device: torch.device
 ) -> None:
-    """Refuse a mask for a whole model that does not have the four axes of the scores.
+    """Reject a mask for a whole model that does not have the four axes of the scores.
 
     With fewer axes, ``(batch, k_len)`` would be mistaken for ``(q_len, k_len)`` in a batch of as
     many texts as each has tokens.
@@ -228,7 +228,7 @@ def check_model_mask(
 def check_mask(
     mask: Tensor, scores_shape: tuple[int, ...], device: torch.device, name: str = "mask"
 ) -> None:
-    """Refuse a mask that is not boolean, does not broadcast to the scores or is on another device.
+    """Reject a mask that is not boolean, does not broadcast to the scores or is on another device.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) 
 
 
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
-    """Refuse a bias that cannot be added to the scores.
+    """Reject a bias that cannot be added to the scores.
 
     Raises
     ------
@@ -304,7 +304,7 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:
-    """Refuse vectors whose width or precision differs from that of a norm's weights.
+    """Reject vectors whose width or precision differs from that of a norm's weights.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
 def check_heads(
     d_model: int, n_heads: int, n_kv_heads: int | None = None, d_k: int | None = None
 ) -> None:
-    """Refuse a width that does not divide evenly among the heads.
+    """Reject a width that does not divide evenly among the heads.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def check_heads(
 
 
 def check_token_ids(what: str, ids: Any, vocab_size: int, device: torch.device) -> None:
-    """Refuse token ids that are not integers ``(batch, length)``, or not in the vocabulary.
+    """Reject token ids that are not integers ``(batch, length)``, or not in the vocabulary.
 
     Raises
     ------
@@ -421,7 +421,7 @@ def give_either(one: str, other: str) -> ValueError:
 
 
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
-    """Refuse a tensor that does not have one number for each token.
+    """Reject a tensor that does not have one number for each token.
 
     Raises
     ------
@@ -435,7 +435,7 @@ def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
-    """Refuse an unknown option.
+    """Reject an unknown option.
 
     Raises
     ------
@@ -447,7 +447,7 @@ def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
 
 
 def check_same_memory(memory: Tensor, key: Tensor) -> None:
-    """Refuse a memory other than the one whose keys are in the cache.
+    """Reject a memory other than the one whose keys are in the cache.
 
     Raises
     ------
@@ -462,7 +462,7 @@ def check_same_memory(memory: Tensor, key: Tensor) -> None:
 
 
 def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None:
-    """Refuse ``length`` keys or values that cannot continue those in a cache.
+    """Reject ``length`` keys or values that cannot continue those in a cache.
 
     Raises
     ------
@@ -482,7 +482,7 @@ def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None
 
 
 def check_memory(memory: Tensor | None) -> None:
-    """Refuse a missing memory with cross-attention, or a memory without cross-attention.
+    """Reject a missing memory with cross-attention, or a memory without cross-attention.
 
     Raises
     ------
@@ -498,7 +498,7 @@ def check_memory(memory: Tensor | None) -> None:
 
 
 def check_positions(positions: Tensor, name: str = "positions") -> None:
-    """Refuse positions that are not integers of shape ``(length,)`` or ``(batch, length)``.
+    """Reject positions that are not integers of shape ``(length,)`` or ``(batch, length)``.
 
     Raises
     ------
@@ -519,7 +519,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
 
 
 def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
-    """Refuse positions that do not fit the embeddings ``x``, and a width other than ``d_model``.
+    """Reject positions that do not fit the embeddings ``x``, and a width other than ``d_model``.
 
     Raises
     ------
@@ -547,7 +547,7 @@ def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -
 
 
 def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
-    """Refuse positions of queries and keys that do not belong together.
+    """Reject positions of queries and keys that do not belong together.
 
     Raises
     ------
@@ -573,7 +573,7 @@ def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
 
 
 def check_even(name: str, size: int, why: str) -> None:
-    """Refuse a width that does not divide into pairs.
+    """Reject a width that does not divide into pairs.
 
     Raises
     ------
@@ -588,7 +588,7 @@ def check_even(name: str, size: int, why: str) -> None:
 
 
 def check_base(base: float) -> None:
-    """Refuse a base with which the frequencies would not decrease.
+    """Reject a base with which the frequencies would not decrease.
 
     Raises
     ------
@@ -600,7 +600,7 @@ def check_base(base: float) -> None:
 
 
 def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
-    """Refuse a number that is not an integer or is too small; ``hint`` ends the message.
+    """Reject a number that is not an integer or is too small; ``hint`` ends the message.
 
     Raises
     ------

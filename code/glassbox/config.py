@@ -98,7 +98,7 @@ class StackConfig:
         return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
     def _check_kinds(self) -> None:
-        """Refuse numbers and words that do not fit the declared types of the fields."""
+        """Reject numbers and words that do not fit the declared types of the fields."""
         hints = get_type_hints(type(self))
         for field in fields(self):
             given, hint = getattr(self, field.name), hints[field.name]
@@ -110,7 +110,7 @@ class StackConfig:
 
 
 def _check_number(name: str, given: Any, declared: tuple[Any, ...]) -> None:
-    """Refuse a value of none of the ``declared`` types, at least one of which is numeric."""
+    """Reject a value of none of the ``declared`` types, at least one of which is numeric."""
     kinds = {int: Integral, float: Real}
     if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
         expected = "a whole number" if int in declared else "a number"

@@ -54,7 +54,7 @@ def write_activation(name: Activation) -> str:
 
 
 def check_entry(entries: Entries, name: str) -> None:
-    """Refuse the ``entries`` of a ``config.json`` that have none called ``name``.
+    """Reject the ``entries`` of a ``config.json`` that have none called ``name``.
 
     Raises
     ------
@@ -400,7 +400,7 @@ class HasLayout:
     layout: ClassVar[Layout] = Layout()
 
     def __new__(cls, *_sizes: Any, **named: Any) -> Any:
-        """Refuse sizes under the reference library's names, with a message that gives ours."""
+        """Reject sizes under the reference library's names, with a message that gives ours."""
         for ours, entry in cls.layout.entries.items():
             for theirs in {*entry.names} & named.keys() - cls.layout.entries.keys():
                 raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
@@ -460,7 +460,7 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
 
 
 def check_weights(weights: Mapping[str, Tensor]) -> None:
-    """Refuse weights that are not tensors or that have the names of a wrapped model.
+    """Reject weights that are not tensors or that have the names of a wrapped model.
 
     Raises
     ------

@@ -215,7 +215,7 @@ class Pretrained(nn.Module):
         return entries, self.to_reference({n: x.detach().cpu() for n, x in self.named_parameters()})
 
     def _check_positions(self) -> None:
-        """Refuse positions that files, which store only the configuration, would not restore."""
+        """Reject positions that files, which store only the configuration, would not restore."""
         with torch.device("meta"):
             expected = dict(type(self)(self.config).named_modules())
         for name, scheme in expected.items():
@@ -267,7 +267,7 @@ class Pretrained(nn.Module):
         self.load_state_dict(given | second, assign=True)
 
     def _check_fit(self, weights: Mapping[str, Tensor], where: str) -> None:
-        """Refuse missing, unexpected and misshapen tensors; the message names the first few."""
+        """Reject missing, unexpected and misshapen tensors; the message names the first few."""
         expected = {name: tuple(x.shape) for name, x in self.named_parameters()}
         missing = [name for name in expected if name not in weights]
         surplus = [name for name in weights if name not in expected]
@@ -299,7 +299,7 @@ class Pretrained(nn.Module):
 
 
 def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> None:
-    """Refuse sizes that no model with these weights can have, before building such a model.
+    """Reject sizes that no model with these weights can have, before building such a model.
 
     Parameters
     ----------

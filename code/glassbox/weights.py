@@ -82,7 +82,7 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
 
 
 def check_sha256(file: Path, expected: str) -> None:
-    """Refuse a file whose content differs from the published one.
+    """Reject a file whose content differs from the published one.
 
     Raises
     ------

@@ -223,7 +223,7 @@ class Bert(Pretrained):
 
 
 def check_vectors(what: str, x: Tensor, table: Tensor) -> None:
-    """Refuse vectors that cannot replace rows of an embedding table.
+    """Reject vectors that cannot replace rows of an embedding table.
 
     Raises
     ------

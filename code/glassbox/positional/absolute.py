@@ -60,7 +60,7 @@ class Positions(nn.Module):
 
 
 def check_waves(d_model: int, base: float) -> None:
-    """Refuse a width that does not divide into pairs, and a base that does not lengthen the waves.
+    """Reject a width that does not divide into pairs, and a base that does not lengthen the waves.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def relative_buckets(
 
 
 def check_buckets(n_buckets: int, max_distance: int, bidirectional: bool) -> None:
-    """Refuse buckets that do not cover every distance.
+    """Reject buckets that do not cover every distance.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class StopSignals(AbstractContextManager["StopSignals"]):
 
 
 def check_finite(training: TrainingState) -> None:
-    """Refuse to continue from a loss or gradients that are no longer finite.
+    """Reject to continue from a loss or gradients that are no longer finite.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def _measure_with_the_site_s_font() -> None:
 
 
 def check_series(series: Collection[str]) -> None:
-    """Refuse more series than can be distinguished.
+    """Reject more series than can be distinguished.
 
     Parameters
     ----------
