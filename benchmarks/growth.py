@@ -15,7 +15,7 @@ import torch
 from benchmarks.decoding import SMALL, pair
 from benchmarks.timing import seconds_of
 from glassbox.attention import scaled_dot_product_attention
-from glassbox.fast.blockwise import blockwise_attention
+from glassbox.blockwise import blockwise_attention
 
 CONTEXTS = (128, 256, 512, 1024)
 LENGTHS = (2048, 4096, 8192, 16384)

@@ -57,8 +57,6 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
     return {
         "MultiHeadAttention.attend": ("training an encoder on 512 tokens", learn(encoder, long)),
         "LayerNorm.forward": training,
-        "dropout": training,
-        "smoothed_sums": training,
         "gelu": ("training an encoder", learn(encoder, x)),
         "gelu_tanh": ("training GPT-2", learn(gpt2, ids)),
         "Linear.forward": writing,

@@ -5,10 +5,10 @@ The modules follow the chapters of the book, and imports only point up this list
 - helpers: checks, files, modes, data, results
 - tokens: tokenization
 - what surrounds attention: masks, cache, around, kernels, linear, positional
-- attention: attention, looking
+- attention: attention, blockwise, looking
 - the Transformer: config, layers, layout, weights, pretrained, transformer
 - writing, and published models: generation, translation, models
-- learning: training, fast, evaluation
+- learning: training, evaluation
 - the reader: cli
 """
 
@@ -28,9 +28,6 @@ from glassbox.kernels import formulas
 from glassbox.looking import record
 from glassbox.masks import causal_mask, padding_mask
 from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
-
-for _kernel in ("cross_entropy",):  # which register themselves
-    import_module(f"{__name__}.fast.{_kernel}")
 
 __version__ = "0.1.0"
 

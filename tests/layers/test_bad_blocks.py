@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from glassbox.fast.blockwise import blockwise_attention
+from glassbox.blockwise import blockwise_attention
 
 
 def attend(query=(2, 5, 8), key=(2, 7, 8), value=(2, 7, 8), mask=None, **options):

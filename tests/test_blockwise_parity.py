@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox import causal_mask, scaled_dot_product_attention
-from glassbox.fast.blockwise import blockwise_attention
+from glassbox.blockwise import blockwise_attention
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from glassbox import causal_mask, scaled_dot_product_attention
-from glassbox.fast.blockwise import blockwise_attention
+from glassbox.blockwise import blockwise_attention
 
 
 def qkv(q_len=20, k_len=20, d_k=8, d_v=8, batch=(2, 3), **options):

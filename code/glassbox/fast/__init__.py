@@ -1,1 +1,0 @@
-"""Fast versions that are longer than the code they replace."""
