@@ -54,7 +54,8 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
     long = torch.randn(2, 512, 256, device=device)
     training = "training an encoder–decoder", learn(translator, ids, ids)
     writing = "writing with GPT-2", write(GPT2(GPT2Config(**sizes)).to(device).eval(), ids[:1, :8])
-    return {
+    on_a_gpu = {} if device == "cpu" else {"dropout": training}
+    return on_a_gpu | {
         "MultiHeadAttention.attend": ("training an encoder on 512 tokens", learn(encoder, long)),
         "LayerNorm.forward": training,
         "gelu": ("training an encoder", learn(encoder, x)),
