@@ -54,10 +54,13 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
     long = torch.randn(2, 512, 256, device=device)
     training = "training an encoder–decoder", learn(translator, ids, ids)
     writing = "writing with GPT-2", write(GPT2(GPT2Config(**sizes)).to(device).eval(), ids[:1, :8])
+    chapter_9 = {**sizes, "vocab_size": 2000, "d_model": 64, "n_layers": 2, "d_ff": 256}
+    small = glassbox.Transformer(glassbox.TransformerConfig(**chapter_9)).to(device)
     on_a_gpu = {} if device == "cpu" else {"dropout": training}
     return on_a_gpu | {
         "MultiHeadAttention.attend": ("training an encoder on 512 tokens", learn(encoder, long)),
         "LayerNorm.forward": training,
+        "smoothed_sums": ("training chapter 9's translator", learn(small, ids % 2000, ids % 2000)),
         "gelu": ("training an encoder", learn(encoder, x)),
         "gelu_tanh": ("training GPT-2", learn(gpt2, ids)),
         "Linear.forward": writing,

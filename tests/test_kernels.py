@@ -14,9 +14,11 @@ from glassbox.around import Around
 from glassbox.kernels import KERNELS, formula
 from glassbox.layers import LayerNorm, dropout, gelu, gelu_tanh
 from glassbox.linear import Linear
+from glassbox.training import cross_entropy
 
 SOME = torch.rand(2, 1, 5, 5, generator=torch.Generator().manual_seed(0)) < 0.6
 SOME[0, 0, 2], SOME[1, 0, 0] = False, False  # queries with nothing to attend to
+LABELS = torch.tensor([[3, 0, 11, 5, 5], [1, 2, 3, 4, 0]])
 
 Call = Callable[[Tensor], Tensor]
 
@@ -43,6 +45,10 @@ def attention(
     return call
 
 
+def loss(**options: Any) -> Call:
+    return lambda x: cross_entropy(x, LABELS, **options).total
+
+
 def learned(module: nn.Module) -> Call:
     """A module with other parameters than it is made with, in the dtype of what it is given."""
 
@@ -67,6 +73,12 @@ CASES: dict[str, list[Call]] = {
     "gelu": [gelu],
     "gelu_tanh": [gelu_tanh],
     "Linear.forward": [learned(Linear(12, 7)), learned(Linear(12, 9, bias=False))],
+    "smoothed_sums": [
+        loss(),
+        loss(smoothing=0.1),
+        loss(smoothing=0.1, ignore_id=5),
+        loss(smoothing=0.2, ignore_id=0, over="others_but_padding"),
+    ],
 }
 
 

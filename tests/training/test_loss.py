@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from glassbox.training.loss import Smoothed, cross_entropy
 
@@ -233,6 +234,41 @@ def test_inputs_stay_as_they_are(device):
     cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1).total.backward()
     assert torch.equal(logits, before[0])
     assert torch.equal(labels, before[1])
+
+
+def test_a_second_backward_pass_is_refused_rather_than_wrong(device):
+    logits, labels = example(device)
+    loss = cross_entropy(logits, labels).total
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_it_makes_one_matrix_of_the_logits_size(device):
+    """The time goes into fetching memory, of which the formula, differentiated, takes more."""
+
+    made: list[torch.Tensor] = []  # kept, so that no address is used twice
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            several = result if isinstance(result, tuple | list) else [result]
+            made.extend(x for x in several if isinstance(x, torch.Tensor))
+            return result
+
+    def matrices(loss):
+        made.clear()
+        logits, labels = example(device)
+        with Watch():
+            torch.autograd.grad(loss(logits, labels), logits)
+        addresses = {x.data_ptr() for x in made if x.numel() == logits.numel()}
+        return len(addresses - {logits.data_ptr()})
+
+    def ours(logits, labels):
+        return cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1, over="others").total
+
+    assert matrices(ours) == 1
+    assert matrices(lambda x, y: smoothed(x, y, PAD, 0.1, "others")) > 2
 
 
 def test_a_few_numbers_by_hand(device):

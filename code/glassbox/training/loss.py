@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glassbox.checks import check_kind
+from glassbox.kernels import formula
 
 Smoothed = Literal["vocabulary", "others", "others_but_padding"]
 
@@ -104,6 +105,7 @@ def cross_entropy(
     return Loss(total, nll, counted.sum())
 
 
+@formula
 def smoothed_sums(
     logits: Float[Tensor, "*positions vocab"],
     labels: Int[Tensor, "*positions"],
