@@ -41,13 +41,13 @@ class Machine(SphinxDirective):
             drawn = poet.html() if self.arguments == ["poet"] else scene.html(*self.arguments)
         except ValueError as wrong:
             raise self.error(str(wrong)) from None
-        page = [nodes.raw("", drawn, format="html")]
         if not self.arguments:
-            return page
+            return [nodes.raw("", drawn, format="html")]
         name = f"{FOLDER}-{self.arguments[0]}"  # for the list of everything playable
         target = nodes.target("", "", ids=[name], names=[name])
         self.state.document.note_explicit_target(target)
-        return [target, *page]
+        # The target's id moves to the next node, and raw HTML shows none.
+        return [target, nodes.raw("", f'<span id="{name}"></span>{drawn}', format="html")]
 
 
 def write_files(app: Sphinx) -> None:
