@@ -366,3 +366,23 @@ def test_the_file_says_which_head_it_has(head, tmp_path):
     assert entries["architectures"] == [head.__name__]
     assert entries["id2label"] == {"0": "no", "1": "perhaps", "2": "yes"}
     assert entries["label2id"] == {"no": 0, "perhaps": 1, "yes": 2}
+
+
+def test_predictions_are_made_where_they_are_wanted(ids, device):
+    model = make(BertForMaskedLM).to(device)
+    at = torch.rand(ids.shape, device=device) < 0.4
+    torch.testing.assert_close(model(ids, at=at), model(ids)[at])
+    assert model(ids, at=torch.zeros_like(at)).shape == (0, 50)
+
+
+@pytest.mark.parametrize(
+    ("at", "error", "message"),
+    [
+        (torch.ones(3, 9), TypeError, "at is torch.float32; expected torch.bool"),
+        ([True], TypeError, "at is a list; expected torch.bool"),
+        (torch.ones(3, 8, dtype=torch.bool), ValueError, r"at has shape \(3, 8\); expected that"),
+    ],
+)
+def test_a_wish_that_does_not_fit_is_refused(at, error, message, as_a_reader):
+    with pytest.raises(error, match=message):
+        make(BertForMaskedLM)(torch.randint(1, 50, (3, 9)), at=at)

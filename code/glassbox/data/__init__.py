@@ -2,6 +2,7 @@
 
 from glassbox.data.alignments import AlignedPair, alignments
 from glassbox.data.company import company
+from glassbox.data.english import english
 from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
 from glassbox.data.phrases import Phrase, phrases
@@ -22,6 +23,7 @@ __all__ = [
     "TaggedSentence",
     "alignments",
     "company",
+    "english",
     "everyday",
     "find",
     "multi30k",

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassbox.checks import check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
 from glassbox.models.bert import Bert, BertConfig, init_weights
 from glassbox.models.layouts import bert as layouts
@@ -182,20 +183,57 @@ class BertForMaskedLM(BertWithHead):
         init_weights(self.output)
         self.output.weight = self.bert.embeddings.token.weight
 
-    def logits(
-        self, hidden: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch length vocab"]:
-        """Return the logits of the word piece at each position, ``(batch, length, vocab_size)``.
+    def forward(
+        self,
+        token_ids: Int[Tensor, "batch length"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+        *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
+        at: Bool[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "... vocab"]:
+        """Run the encoder, then the head, everywhere or only where a prediction is wanted.
 
         Parameters
         ----------
-        hidden : Tensor
-            The encoder's output, ``(batch, length, d_model)``.
+        token_ids, mask, token_types, inputs_embeds : Tensor, optional
+            As for :class:`~glassbox.models.Bert`.
+        at : Tensor, optional
+            Boolean, ``(batch, length)``: ``True`` where a prediction is wanted. Masked language
+            modelling wants few, and the projection to the vocabulary is costly.
 
         Returns
         -------
         Tensor
-            ``(batch, length, vocab_size)``.
+            ``(batch, length, vocab_size)``, or, given ``at``, ``(predictions, vocab_size)``, in
+            reading order.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As for :class:`~glassbox.models.Bert`, or if ``at`` is not boolean or of another shape.
+        """
+        hidden = self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds)
+        if at is None:
+            return self.logits(hidden)
+        if not isinstance(at, Tensor) or at.dtype != torch.bool:
+            given = getattr(at, "dtype", f"a {type(at).__name__}")
+            raise TypeError(f"at is {given}; expected torch.bool, True where to predict")
+        check_same_shape("at", at, hidden.shape[:2])
+        return self.logits(hidden[at])
+
+    def logits(self, hidden: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab"]:
+        """Return the logits of the word piece at each position, ``(..., vocab_size)``.
+
+        Parameters
+        ----------
+        hidden : Tensor
+            The encoder's output, ``(batch, length, d_model)``, or some of its vectors.
+
+        Returns
+        -------
+        Tensor
+            ``(..., vocab_size)``.
         """
         activation = ACTIVATIONS[self.config.activation]
         return self.output(self.norm(activation(self.transform(hidden))))

@@ -20,6 +20,7 @@ from glassbox.training.config import TrainingConfig
 from glassbox.training.distributed import OtherProcessError, Processes, distribute, processes
 from glassbox.training.loop import make_optimizer, train, training_loop
 from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.masking import mask_tokens, n_chosen
 from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
 from glassbox.training.runs import Run, read_run
 from glassbox.training.schedule import (
@@ -34,6 +35,8 @@ from glassbox.training.task import Task
 from glassbox.training.tasks import (
     LanguageModelTask,
     LanguageModelTaskConfig,
+    MaskedLanguageModelConfig,
+    MaskedLanguageModelTask,
     TranslationConfig,
     TranslationTask,
 )
@@ -44,6 +47,8 @@ __all__ = [
     "LanguageModelTaskConfig",
     "LengthBatches",
     "Loss",
+    "MaskedLanguageModelConfig",
+    "MaskedLanguageModelTask",
     "Metrics",
     "OtherProcessError",
     "Processes",
@@ -64,6 +69,8 @@ __all__ = [
     "distribute",
     "load_checkpoint",
     "make_optimizer",
+    "mask_tokens",
+    "n_chosen",
     "processes",
     "read_metrics",
     "read_run",

@@ -1,0 +1,195 @@
+"""Masked language modelling: predict hidden word pieces from both sides."""
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from torch import nn
+
+from glassbox.checks import check_kind
+from glassbox.data.english import english
+from glassbox.data.padding import pad
+from glassbox.models.bert import BertConfig
+from glassbox.models.bert_heads import BertForMaskedLM
+from glassbox.tokenization import WordPiece
+from glassbox.training.batches import LengthBatches, Step, stream
+from glassbox.training.distributed import Processes
+from glassbox.training.loss import Loss, cross_entropy
+from glassbox.training.masking import IGNORE, check_masking, mask_tokens, n_chosen
+from glassbox.training.task import mean_nll
+
+Corpus = Literal["english"]
+
+
+@dataclass(frozen=True)
+class MaskedLanguageModelConfig:
+    """The texts, what is hidden of them, and the sizes of a BERT.
+
+    Parameters
+    ----------
+    corpus : {"english"}
+        The texts: :func:`glassbox.data.english`.
+    vocab_size : int
+        Word pieces, learned from the training texts.
+    max_len : int
+        Longer texts are cut off after so many tokens.
+    tokens : int
+        Maximum number of tokens in a batch, including padding.
+    accumulate : int
+        Batches in a step.
+    rate, masked, random : float
+        As for :func:`~glassbox.training.mask_tokens`.
+    model : mapping
+        Sizes, as for :class:`~glassbox.models.BertConfig`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range or the corpus is unknown.
+    """
+
+    corpus: Corpus = "english"
+    vocab_size: int = 6000
+    max_len: int = 64
+    tokens: int = 2048
+    accumulate: int = 1
+    rate: float = 0.15
+    masked: float = 0.8
+    random: float = 0.1
+    model: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_kind("corpus", self.corpus, get_args(Corpus))
+        check_masking(self.rate, self.masked, self.random)
+        if self.max_len < 3:
+            raise ValueError(
+                f"max_len={self.max_len}: must be at least 3, for [CLS], a word and [SEP]"
+            )
+
+
+class MaskedLanguageModelTask:
+    """Learning to fill in hidden word pieces.
+
+    An example is a text and the number of the epoch, because each epoch hides other tokens.
+
+    Parameters
+    ----------
+    config : MaskedLanguageModelConfig
+        The texts and the sizes of the model.
+    seed : int, optional
+        Determines the order of the texts and what is hidden.
+
+    Attributes
+    ----------
+    tokenizer : WordPiece
+        Learned from the training texts alone.
+    texts, held_out : list of Tensor
+        The token ids of each text, ``(length,)``, with [CLS] and [SEP].
+
+    Notes
+    -----
+    Devlin et al. (2019), section 3.1, task 1, without the prediction of the next sentence. New
+    tokens are hidden in each epoch, as in Liu et al. (2019), section 4.1.
+    """
+
+    def __init__(self, config: MaskedLanguageModelConfig, seed: int = 0) -> None:
+        self.config, self.seed = config, seed
+        texts = english("train")
+        self.tokenizer = WordPiece.train(texts, config.vocab_size)
+        special_ids = {self.tokenizer.token_id(name) for name in self.tokenizer.special_tokens}
+        self._hide = partial(
+            mask_tokens,
+            mask_id=self.tokenizer.token_id("[MASK]"),
+            vocab_size=len(self.tokenizer),
+            special_ids=special_ids,
+            rate=config.rate,
+            masked=config.masked,
+            random=config.random,
+        )
+        self.texts, self.held_out = (
+            [text for text in self._encode(split) if not {*text.tolist()} <= special_ids]
+            for split in (texts, english("valid"))
+        )
+        words = [sum(token not in special_ids for token in text.tolist()) for text in self.texts]
+        self._predicted = [n_chosen(number, config.rate) for number in words]
+        self.batches = LengthBatches(
+            [*map(len, self.texts)], config.tokens, config.accumulate, seed
+        )
+        self._held_out_batches = LengthBatches([*map(len, self.held_out)], config.tokens)
+
+    def build(self) -> BertForMaskedLM:
+        """Return the model with random weights."""
+        tokenizer, config = self.tokenizer, self.config
+        sizes = {"vocab_size": len(tokenizer), "max_len": config.max_len, **config.model}
+        return BertForMaskedLM(BertConfig(pad_id=tokenizer.pad_id or 0, **sizes))
+
+    def epoch(self, number: int) -> list[Step]:
+        """Return the steps of the epoch with a ``number``, which hold every text once."""
+        first = number * len(self.texts)
+        return [
+            [[first + text for text in batch] for batch in step]
+            for step in self.batches.epoch(number)
+        ]
+
+    def count(self, step: Step) -> int:
+        """Return how many tokens a step learns to predict."""
+        return sum(self._predicted[i % len(self.texts)] for batch in step for i in batch)
+
+    def loss(self, model: nn.Module, examples: list[int]) -> Loss:
+        """Return the loss of ``model`` on the hidden tokens of a batch of ``examples``."""
+        texts = [self.texts[i % len(self.texts)] for i in examples]
+        return self._loss(model, texts, [stream(self.seed, 2, i) for i in examples])
+
+    def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
+        """Return the mean negative log-likelihood of hidden tokens of the held-out texts.
+
+        What is hidden is the same at every call and for every seed.
+
+        Parameters
+        ----------
+        model : nn.Module
+            In eval mode.
+        group : Processes
+            The processes, each of which measures a part of the texts.
+
+        Returns
+        -------
+        dict of str to float
+            ``nll``, in nats, and ``perplexity``.
+        """
+
+        def loss(batch: list[int]) -> Loss:
+            texts = [self.held_out[i] for i in batch]
+            return self._loss(model, texts, [stream(0, 3, i) for i in batch])
+
+        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
+        nll = mean_nll(batches, loss, group)
+        return {"nll": nll, "perplexity": math.exp(nll)}
+
+    def save(self, model: nn.Module, folder: Path) -> None:
+        """Write the model and its tokenizer into a folder."""
+        assert isinstance(model, BertForMaskedLM)
+        model.save_pretrained(folder)
+        self.tokenizer.save(folder)
+
+    def _encode(self, texts: list[str]) -> list[torch.Tensor]:
+        """Turn texts into ids, and keep the beginning of long ones."""
+        longest, end = self.config.max_len - 1, [self.tokenizer.token_id("[SEP]")]
+        rows = (self.tokenizer.encode(text)[:-1] for text in texts)
+        return [torch.tensor(row[:longest] + end) for row in rows]
+
+    def _loss(self, model: nn.Module, texts: list[torch.Tensor], seeds: list[int]) -> Loss:
+        draw, device = torch.Generator(), next(model.parameters()).device
+        hidden = [
+            self._hide(text, generator=draw.manual_seed(seed))
+            for text, seed in zip(texts, seeds, strict=True)
+        ]
+        # The mask comes from the lengths: a random token may be [PAD].
+        inputs, mask = pad([inputs.tolist() for inputs, _ in hidden], self.tokenizer.pad_id or 0)
+        labels, _ = pad([labels.tolist() for _, labels in hidden], IGNORE)
+        predicted = labels != IGNORE
+        logits = model(inputs.to(device), mask.to(device), at=predicted.to(device))
+        return cross_entropy(logits, labels[predicted].to(device))
