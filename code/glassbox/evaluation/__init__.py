@@ -2,10 +2,12 @@
 
 ``bleu`` is BLEU from scratch; ``scores`` calls sacreBLEU, whose signature makes figures comparable;
 ``published`` reproduces the measures of two published runs. ``likelihood``, ``language_models`` and
-``translators`` measure how probable a model finds human text. ``corpora`` and ``models`` find test
+``translators`` measure how probable a model finds human text, ``masked_language_models`` how well
+it guesses hidden words, and ``entities`` which names it finds. ``corpora`` and ``models`` find test
 sets and models by name, and ``report`` combines all.
 """
 
+from glassbox.data.entities import Entity, EntityScores, entities, score_entities
 from glassbox.evaluation.alignment import (
     AlignmentScores,
     score_alignment,
@@ -27,6 +29,11 @@ from glassbox.evaluation.language_models import (
     evaluate_language_model,
 )
 from glassbox.evaluation.likelihood import Likelihood
+from glassbox.evaluation.masked_language_models import (
+    MaskedScores,
+    Neighbours,
+    evaluate_masked,
+)
 from glassbox.evaluation.models import load_model
 from glassbox.evaluation.published import moses_bleu, moses_tokens, spacy_bleu, spacy_tokens
 from glassbox.evaluation.report import measure_translations
@@ -36,8 +43,12 @@ from glassbox.evaluation.translators import evaluate_translator
 __all__ = [
     "AlignmentScores",
     "CorpusBleu",
+    "Entity",
+    "EntityScores",
     "Likelihood",
     "LossEstimate",
+    "MaskedScores",
+    "Neighbours",
     "ParallelTest",
     "TextTest",
     "TranslationScores",
@@ -45,8 +56,10 @@ __all__ = [
     "clipped_matches",
     "corpus_bleu",
     "count_ngrams",
+    "entities",
     "estimate_loss",
     "evaluate_language_model",
+    "evaluate_masked",
     "evaluate_translator",
     "load_model",
     "measure_translations",
@@ -54,6 +67,7 @@ __all__ = [
     "moses_tokens",
     "parallel_test",
     "score_alignment",
+    "score_entities",
     "score_translations",
     "spacy_bleu",
     "spacy_tokens",

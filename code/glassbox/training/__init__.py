@@ -33,6 +33,8 @@ from glassbox.training.schedule import (
 from glassbox.training.state import Progress, TrainingState
 from glassbox.training.task import Task
 from glassbox.training.tasks import (
+    ClassificationConfig,
+    ClassificationTask,
     LanguageModelTask,
     LanguageModelTaskConfig,
     MaskedLanguageModelConfig,
@@ -43,6 +45,8 @@ from glassbox.training.tasks import (
 
 __all__ = [
     "CheckpointError",
+    "ClassificationConfig",
+    "ClassificationTask",
     "LanguageModelTask",
     "LanguageModelTaskConfig",
     "LengthBatches",

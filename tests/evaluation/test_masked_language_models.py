@@ -1,0 +1,108 @@
+"""Hidden tokens are guessed, and the guesses are counted as they should be."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+
+from glassbox.evaluation import Neighbours, evaluate_masked
+from glassbox.training.masking import IGNORE, mask_tokens
+
+CLS, SEP, MASK = 2, 3, 4
+VOCAB = 12
+GIVEN: dict[str, Any] = {"mask_id": MASK, "vocab_size": VOCAB, "special_ids": {CLS, SEP, MASK}}
+
+
+def text(*words):
+    return torch.tensor([CLS, *words, SEP])
+
+
+def test_the_figures_are_the_mean_over_all_hidden_tokens():
+    texts = [text(5, 6, 7, 8, 9, 10), text(7), text(*range(5, 12))]
+    probabilities = torch.linspace(1, 3, VOCAB)
+    probabilities /= probabilities.sum()
+    seen = []
+
+    def predict(ids, at):
+        seen.append((ids, at))
+        return probabilities.log().expand(int(at.sum()), -1)
+
+    scores = evaluate_masked(predict, texts, **GIVEN, rate=0.5)
+    hidden = torch.cat([ids[at] for ids, (_, at) in zip(texts, seen, strict=True)])
+    assert all((ids[at] == MASK).all() for ids, at in seen)
+    assert scores.n_tokens == len(hidden) == 3 + 1 + 4
+    assert scores.loss == pytest.approx(-probabilities.log()[hidden].mean().item())
+    assert scores.accuracy == pytest.approx((hidden == VOCAB - 1).float().mean().item())
+    assert evaluate_masked(predict, texts, **GIVEN, rate=0.5) == scores
+
+
+def test_logits_need_not_be_normalised():
+    logits = torch.randn(VOCAB)
+
+    def loss(x):
+        return evaluate_masked(
+            lambda _, at: x.expand(int(at.sum()), -1), [text(5, 6)], **GIVEN
+        ).loss
+
+    assert loss(logits) == pytest.approx(loss(logits + 3))
+
+
+def test_no_text_is_refused():
+    with pytest.raises(ValueError, match="texts is empty: expected the token ids of one text"):
+        evaluate_masked(lambda *_: torch.zeros(1, VOCAB), [], **GIVEN)
+
+
+def guess(neighbours, *ids):
+    """The probabilities at the hidden tokens of a text."""
+    row = torch.tensor(ids)
+    return neighbours.predict(row, row == MASK).exp()
+
+
+def test_a_token_is_guessed_from_its_neighbours():
+    texts = [text(5, 6, 7)] * 9 + [text(8, 9, 10)] * 9
+    found = guess(Neighbours(texts, VOCAB, MASK, pairs=1.0, triples=1.0), CLS, 5, MASK, 7, SEP)
+    assert found.sum(-1).tolist() == pytest.approx([1.0])
+    assert found.argmax(-1).item() == 6
+    assert found[0, 6] > 0.9
+
+
+def test_the_guess_is_the_formula():
+    texts = [text(5, 6, 7), text(5, 8), text(9, 6, 10)]
+    ours = Neighbours(texts, VOCAB, MASK, pairs=2.0, triples=3.0)
+    count = torch.ones(VOCAB, dtype=torch.float64)
+    for ids in texts:
+        for token in ids[1:-1].tolist():
+            count[token] += 1
+    p = count / count.sum()
+    left, right, both = (torch.zeros(VOCAB, dtype=torch.float64) for _ in range(3))
+    left[[6, 8]] = 1.0  # after 5
+    right[6] = 1.0  # before 7
+    both[6] = 1.0
+    one, other = (2 * p + left) / 4, (2 * p + right) / 3
+    expected = one * other / p
+    expected = (3 * expected / expected.sum() + both) / 4
+    torch.testing.assert_close(guess(ours, CLS, 5, MASK, 7, SEP)[0], expected)
+
+
+def test_hidden_neighbours_do_not_count():
+    ours = Neighbours([text(5, 6, 7)] * 3, VOCAB, MASK)
+    first, second = guess(ours, CLS, 5, MASK, MASK, SEP)
+    torch.testing.assert_close(guess(ours, 11, MASK, MASK, MASK, SEP)[1], ours.frequency)
+    assert first.argmax() == 6
+    assert second.argmax() == 7
+
+
+def test_frequencies_are_of_words_and_no_token_is_impossible():
+    ours = Neighbours([text(5, 5, 6)], VOCAB, MASK)
+    assert ours.frequency[5] == 3 / (VOCAB + 3)
+    assert ours.frequency[CLS] == 1 / (VOCAB + 3)
+    assert math.isfinite(ours.predict(text(7, MASK, 8), text(7, MASK, 8) == MASK).min().item())
+
+
+def test_what_is_hidden_is_what_masking_hides():
+    ids = text(*range(5, 12))
+    _, labels = mask_tokens(ids, **GIVEN, rate=0.3)
+    assert (labels != IGNORE).sum() == evaluate_masked(
+        lambda _, at: torch.zeros(int(at.sum()), VOCAB), [ids], **GIVEN, rate=0.3
+    ).n_tokens
