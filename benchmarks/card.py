@@ -18,6 +18,13 @@ MEASURES = {
     "moses_bleu": "BLEU, Moses's words",
 }
 
+#: Who fills blanks, and what a card calls them.
+GUESSES = {
+    "BERT": "this BERT",
+    "neighbours": "counts of the tokens before and after",
+    "frequency": "the most frequent tokens",
+}
+
 
 def write(run: Path, shipped: str | None = None) -> Path:
     """Write the card of a run next to its files, and return its path."""
@@ -37,7 +44,8 @@ def compose(run: Path) -> str:
         scored.setdefault(file.name, []).append(json.loads(file.read_text()))
     parts = [(run / "about.md").read_text(encoding="utf-8").strip(), "## Scores"]
     for reports in scored.values():
-        parts += texts(reports) if "texts" in reports[0] else translations(reports)
+        ways = {"texts": texts, "blanks": blanks, "directions": translations}
+        parts += next(way for key, way in ways.items() if key in reports[0])(reports)
     note = run / "shipped.txt"
     parts += ["## Training", training(run.name, trained)]
     if note.exists():
@@ -93,6 +101,23 @@ def texts(reports: list[Mapping[str, Any]]) -> Iterable[str]:
             mean(one["estimate"][key] for one in several) for key in ("loss", "standard_error")
         )
         rows.append(["nanoGPT's estimate from 20 batches", f"{loss:.4f} ± {error:.4f}", ""])
+        yield table(rows)
+
+
+def blanks(reports: list[Mapping[str, Any]]) -> Iterable[str]:
+    """Yield a table of how well blanks were filled."""
+    for several in zip(*(report["blanks"] for report in reports), strict=True):
+        test = several[0]
+        first, *_ = test["guesses"].values()
+        yield (
+            f"**{test['corpus']}, {test['split']}**: {test['texts']:,} texts, of which "
+            f"{first['n_tokens']:,} tokens were hidden; {of(len(several))}."
+        )
+        rows = [["", "nats per token", "most probable is right"]]
+        for name, label in GUESSES.items():
+            found = [one["guesses"][name] for one in several]
+            accuracy = figure([100 * one["accuracy"] for one in found], 1)
+            rows.append([label, figure([one["loss"] for one in found], 3), f"{accuracy} %"])
         yield table(rows)
 
 

@@ -20,9 +20,9 @@ import torch
 from benchmarks import card, machine, page
 from glassbox.cli import main as glassbox
 from glassbox.evaluation import load_model
-from glassbox.models.character_model import CharacterModel
 from glassbox.results import RUNS
 from glassbox.training import checkpoints, read_metrics
+from glassbox.translation import Translator
 
 PACKAGED = Path(__file__).parent.parent / "code" / "glassbox" / "pretrained_weights"
 EVERY = 10  # steps per line of the log that is kept
@@ -31,6 +31,7 @@ SPLITS = {
     "tatoeba": ["test"],
     "multi30k": ["test_2016", "test_2017", "test_2018"],
     "shakespeare": ["valid"],
+    "english": ["valid"],
 }
 
 
@@ -74,7 +75,7 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
     (place / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     (place / "training.json").write_text(json.dumps(spent, indent=1) + "\n")
     corpus = spent["config"]["corpus"]
-    options = [] if isinstance(loaded, CharacterModel) else ["--beams", "1,5"]
+    options = ["--beams", "1,5"] if isinstance(loaded, Translator) else []
     for split in SPLITS[corpus]:
         report = place / f"scores-{split}.json"
         asked = ["--data", corpus, "--split", split, *options, "--json", str(report)]

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,11 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     Parameters
     ----------
     name : str or path, optional
-        ``"minilm"``, a folder, or a name on the Hugging Face hub such as ``"bert-base-uncased"``
-        (downloaded once and kept in the hub's cache). Defaults to the environment variable
-        ``GLASSBOX_BERT`` or, if it is not set, to ``"minilm"``: all-MiniLM-L6-v2, a BERT of 6
-        layers, 12 heads and width 384, which comes in an installed package and needs no network.
+        ``"minilm"``, ``"bert-english"``, a folder, or a name on the Hugging Face hub such as
+        ``"bert-base-uncased"`` (downloaded once and kept in the hub's cache). Defaults to the
+        environment variable ``GLASSBOX_BERT`` or, if it is not set, to ``"minilm"``:
+        all-MiniLM-L6-v2, a BERT of 6 layers, 12 heads and width 384, which comes in an installed
+        package and needs no network. ``"bert-english"`` is the book's own, inside this package.
 
     Returns
     -------
@@ -62,12 +64,14 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     if name == "minilm":
         folder = _packaged_minilm()
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
+    elif name == "bert-english":
+        folder = Path(str(files("glassbox"))) / "pretrained_weights" / name
     elif name and Path(name).expanduser().is_dir():  # an empty path is the current folder
         folder = Path(name).expanduser()
     elif _means_a_path(name):
         raise FileNotFoundError(
-            f"no folder {name!r}: expected 'minilm', a folder with {CONFIG_FILE} and "
-            f"{WEIGHTS_FILE}, or the name of a model on the Hugging Face hub"
+            f"no folder {name!r}: expected 'minilm', 'bert-english', a folder with {CONFIG_FILE} "
+            f"and {WEIGHTS_FILE}, or the name of a model on the Hugging Face hub"
         )
     else:
         folder = _download(name)

@@ -3,23 +3,30 @@
 import json
 import re
 import sys
+from typing import Any
 
 import pytest
 import torch
 
+import glassbox.data as corpora_of
 from glassbox.data import FILES, tiny_shakespeare
 from glassbox.evaluation import (
+    Neighbours,
     corpora,
     estimate_loss,
     evaluate_language_model,
+    evaluate_masked,
     evaluate_translator,
     load_model,
     moses_bleu,
     score_translations,
     spacy_bleu,
 )
-from glassbox.models import Llama, LlamaConfig
+from glassbox.models import BertConfig, BertForMaskedLM, Llama, LlamaConfig
 from glassbox.models.character_model import CharacterModel
+from glassbox.models.fill_mask import FillMask
+from glassbox.tokenization import WordPiece
+from glassbox.training.tasks.masked_language_model import encode_texts
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 from tests.translation import toy
@@ -205,6 +212,58 @@ def test_a_language_model_is_measured_on_shakespeare(plays, glassbox, tmp_path):
     assert f"{estimate.loss:.4f}        ± {estimate.standard_error:.4f}" in answer.out
     assert "shakespeare, valid: 500 characters" in answer.out
     assert FILES["tinyshakespeare/input.txt"].sha256 in answer.out
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """A folder with a BERT that knows nothing, and the texts for it to read."""
+    texts = {
+        "train": ["The cat sat on the mat."] * 5 + ["A dog ran over the hill to the cat."],
+        "valid": ["The dog sat on the mat.", "A cat ran over the mat to the dog on the hill."],
+    }
+    monkeypatch.setattr("glassbox.data.english", texts.__getitem__)
+    tokenizer = WordPiece.train(texts["train"], 60)
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "max_len": 8}
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **sizes))
+    FillMask(model, tokenizer).save_pretrained(tmp_path / "bert")
+    return str(tmp_path / "bert")
+
+
+def test_a_bert_is_measured_on_blanks_beside_two_baselines(reader, glassbox, tmp_path):
+    answer = glassbox("evaluate", reader, "--json", str(tmp_path / "figures.json"))
+    assert answer.status == 0
+    (found,) = json.loads((tmp_path / "figures.json").read_text())["blanks"]
+    loaded = FillMask.from_pretrained(reader)
+    tokenizer = loaded.tokenizer
+    train, valid = (
+        encode_texts(tokenizer, corpora_of.english(split), 8) for split in ("train", "valid")
+    )
+    given: dict[str, Any] = {"mask_id": loaded.mask_id, "special_ids": tokenizer.special_ids}
+    neighbours = Neighbours(train, len(tokenizer), loaded.mask_id)
+    for name, predict in (("BERT", loaded.predict), ("neighbours", neighbours.predict)):
+        expected = evaluate_masked(predict, valid, vocab_size=len(tokenizer), **given)
+        assert found["guesses"][name] == pytest.approx(expected._asdict())
+        assert f"{expected.loss:.4f}" in answer.out
+        assert f"{expected.accuracy:.1%}" in answer.out
+    assert found["texts"] == 2
+    often = found["guesses"]["frequency"]
+    assert often["n_tokens"] == found["guesses"]["BERT"]["n_tokens"] == 2
+    assert glassbox("evaluate", reader, "--limit", "1").out.count("english, valid: 1 texts") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--data", "tatoeba"], "--data tatoeba needs a translator, not a BERT"),
+        (["--data", "shakespeare"], "--data shakespeare needs a language model, not a BERT"),
+        (["--to", "fr"], "is no translator"),
+    ],
+)
+def test_what_a_bert_cannot_do_is_told(options, says, reader, glassbox):
+    answer = glassbox("evaluate", reader, *options)
+    assert answer.status == 2
+    assert says in answer.err
 
 
 def test_a_limit_takes_the_first_and_a_language_takes_its_direction(folder, glassbox):

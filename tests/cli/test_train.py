@@ -161,7 +161,7 @@ def test_a_damaged_checkpoint_is_told_in_one_line(glassbox: Command, run: str) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["missing.toml"], "no file 'missing.toml', and no run of the book has that name: multi30"),
+        (["missing.toml"], "no file 'missing.toml', and no run of the book has that name: bert, "),
         (["mine"], "there is no file 'mine', and no run of the book has that name"),
         (
             ["mine/run.toml", "--set", "training.step=5"],
@@ -221,4 +221,9 @@ def test_help_says_how_to_learn_from_data_of_ones_own(glassbox: Command) -> None
 
 
 def test_the_package_has_its_tasks() -> None:
-    assert TASKS.keys() == {"language_model", "translation"}
+    assert TASKS.keys() == {
+        "classification",
+        "language_model",
+        "masked_language_model",
+        "translation",
+    }

@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from glassbox.evaluation import load_model
-from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
+from glassbox.models import GPT2, BertConfig, BertForMaskedLM, GPT2Config, Llama, LlamaConfig
 from glassbox.models.character_model import CharacterModel
+from glassbox.models.fill_mask import FillMask
+from glassbox.tokenization import WordPiece
 from glassbox.translation import Translator
 from tests.translation import toy
 
@@ -68,6 +70,16 @@ def test_a_translator_comes_back(tmp_path):
     loaded = load_model(str(tmp_path))
     assert isinstance(loaded, Translator)
     assert loaded.translate("I see a dog.", "fr") == toy.blank().translate("I see a dog.", "fr")
+
+
+def test_a_bert_comes_back(tmp_path):
+    tokenizer = WordPiece.train(["the cat sat on the mat"], 30)
+    sizes: dict[str, Any] = {"d_model": 8, "n_heads": 2, "n_layers": 1, "d_ff": 16, "max_len": 6}
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **sizes)).eval()
+    FillMask(model, tokenizer).save_pretrained(tmp_path)
+    loaded = load_model(tmp_path)
+    assert isinstance(loaded, FillMask)
+    assert loaded("the [MASK]") == FillMask(model, tokenizer)("the [MASK]")
 
 
 def test_a_folder_here_is_not_taken_for_what_is_carried(tmp_path, monkeypatch):

@@ -8,16 +8,31 @@ from typing import Any
 
 import pytest
 
-from glassbox.evaluation import evaluate_language_model, load_model, measure_translations
+from glassbox.data import english
+from glassbox.evaluation import (
+    evaluate_language_model,
+    evaluate_masked,
+    load_model,
+    measure_translations,
+)
 from glassbox.evaluation.corpora import parallel_test, text_test
 from glassbox.models.character_model import CharacterModel
+from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS
+from glassbox.training.tasks.masked_language_model import encode_texts
 from glassbox.translation import Translator
 
 PACKAGED = Path(str(files("glassbox"))) / "pretrained_weights"
 #: Each model that is carried, and the run that it comes from.
 SHIPPED = {note.read_text().strip(): note.parent for note in sorted(RUNS.glob("*/shipped.txt"))}
 MB = 1_000_000
+ENGLISH = (
+    "tatoeba_eng_fra/fra-eng.zip",
+    "multi30k/val.en.gz",
+    "classification_sst2/dev.tsv",
+    "ner_wnut17/emerging.dev.conll",
+    "tinyshakespeare/input.txt",
+)
 
 
 def scores(name: str) -> dict[str, Any]:
@@ -51,6 +66,9 @@ def test_a_model_has_the_scores_of_its_card(name: str, data: Callable[[str], Pat
     if isinstance(model, CharacterModel):
         for expected in report["texts"]:
             check_language_model(model, expected, data)
+    elif isinstance(model, FillMask):
+        for expected in report["blanks"]:
+            check_blanks(model, expected, data)
     else:
         for expected in report["directions"]:
             check_translator(model, expected, data)
@@ -64,6 +82,24 @@ def check_language_model(
     window = expected["windows"][0]
     measured = evaluate_language_model(model.model, ids, window["n_bytes"], stride=window["stride"])
     assert measured.loss == pytest.approx(window["loss"], abs=1e-5)
+
+
+def check_blanks(model: FillMask, expected: dict[str, Any], data: Callable[[str], Path]) -> None:
+    for name in ENGLISH:
+        data(name)
+    texts = encode_texts(model.tokenizer, english(expected["split"]), model.model.config.max_len)
+    assert len(texts) == expected["texts"]
+    scores = evaluate_masked(
+        model.predict,
+        texts,
+        mask_id=model.mask_id,
+        vocab_size=len(model.tokenizer),
+        special_ids=model.tokenizer.special_ids,
+    )
+    measured = expected["guesses"]["BERT"]
+    assert scores.n_tokens == measured["n_tokens"]
+    assert scores.loss == pytest.approx(measured["loss"], abs=1e-4)
+    assert scores.accuracy == pytest.approx(measured["accuracy"], abs=1e-3)
 
 
 def check_translator(

@@ -111,7 +111,10 @@ def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
     [
         ("[training\n", "is no TOML: Expected"),
         (b"\xff\xfe", "is no TOML: .*utf-8"),
-        ("", "has the tables []; expected 'training' and one of ['language_model', 'translation']"),
+        (
+            "",
+            "has the tables []; expected 'training' and one of ['classification', ",
+        ),
         ("[training]\n", "has the tables ['training']; expected 'training' and one of"),
         ("[language_model]\n[translation]\n", "has the tables ['language_model', 'translation']"),
         ("[language_model]\n[train]\n", "has the tables ['language_model', 'train']; expected"),

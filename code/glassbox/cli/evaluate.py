@@ -11,13 +11,16 @@ from glassbox.cli.translate import check_folder
 from glassbox.files import atomic_write
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from glassbox.evaluation.corpora import ParallelTest
     from glassbox.models.character_model import CharacterModel
+    from glassbox.models.fill_mask import FillMask
     from glassbox.translation import Translator
 
 #: The measures of published runs on Multi30k, and their column headings.
 PUBLISHED = {"spacy_bleu": "spaCy", "moses_bleu": "Moses"}
-CORPORA = ("tatoeba", "multi30k", "shakespeare")
+CORPORA = ("tatoeba", "multi30k", "shakespeare", "english")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model that glassbox carries, or a folder")
     add("--data", choices=CORPORA, help="the corpus; what suits the model if left out")
-    add("--split", help="such as test, valid, test_2017 (default: test, or valid of shakespeare)")
+    add("--split", help="such as test, valid, test_2017 (default: test, or valid of texts)")
     add("--from", metavar="LANGUAGE", dest="source", help="of the sentences; all if left out")
     add("--to", metavar="LANGUAGE", help="into which they are translated; all if left out")
     add(
@@ -35,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[1, 5],
         help="beams of each way to decode; 1 is greedy (default: 1,5)",
     )
-    add("--limit", metavar="N", type=int, help="the first N sentences, or characters, alone")
+    add("--limit", metavar="N", type=int, help="the first N texts, or characters, alone")
     add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--json", metavar="FILE", type=Path, help="write all figures there, too")
@@ -58,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_folder(arguments.json)
     from glassbox.evaluation import load_model
     from glassbox.models.character_model import CharacterModel
+    from glassbox.models.fill_mask import FillMask
 
     device = find_device(arguments.device)
     loaded = load_model(arguments.model)
@@ -77,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if isinstance(loaded, CharacterModel):
             report["texts"] = [measure_text(loaded, arguments)]
+        elif isinstance(loaded, FillMask):
+            report["blanks"] = [measure_blanks(loaded, arguments)]
         else:
             report["directions"] = [
                 measure_direction(loaded, test, arguments) for test in find_tests(loaded, arguments)
@@ -100,8 +106,8 @@ def find_tests(translator: "Translator", arguments: argparse.Namespace) -> list[
     """
     from glassbox.evaluation import corpora
 
-    if arguments.data == "shakespeare":
-        raise ValueError("--data shakespeare is a text; a translator needs translations")
+    if arguments.data in ("shakespeare", "english"):
+        raise ValueError(f"--data {arguments.data} is a text; a translator needs translations")
     asked = [
         (source, to)
         for source, to in translator.tokenizer.directions
@@ -206,11 +212,7 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
     from glassbox.evaluation import estimate_loss, evaluate_language_model
     from glassbox.evaluation.corpora import text_test
 
-    for option, given in (("from", arguments.source), ("to", arguments.to)):
-        if given is not None:
-            raise ValueError(f"--{option} {given}: {arguments.model} is no translator")
-    if arguments.data not in (None, "shakespeare"):
-        raise ValueError(f"--data {arguments.data} needs a translator, not a language model")
+    check_options(arguments, "shakespeare")
     test = text_test(arguments.split or "valid")
     text = test.text[: arguments.limit]
     print(f"\n{test.corpus}, {test.split}: {len(text):,} characters")
@@ -234,6 +236,80 @@ def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dic
     print(row("nanoGPT's estimate", *figures, name=28, figure=16))
     counted = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}
     return {**test._asdict(), **counted}
+
+
+def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure how well a BERT fills blanks, print its figures and return them.
+
+    Two baselines are measured on the same blanks: the most frequent tokens, and the counts of
+    neighbours.
+
+    Parameters
+    ----------
+    loaded : FillMask
+        The BERT.
+    arguments : argparse.Namespace
+        The split.
+
+    Returns
+    -------
+    dict
+        The figures, and how they were measured.
+
+    Raises
+    ------
+    ValueError
+        If the corpus or an option is for translators.
+    """
+    from glassbox.data import english
+    from glassbox.evaluation import Neighbours, evaluate_masked
+    from glassbox.training.tasks.masked_language_model import encode_texts
+
+    check_options(arguments, "english")
+    tokenizer, split = loaded.tokenizer, arguments.split or "valid"
+    test, train = (
+        encode_texts(tokenizer, english(part), loaded.model.config.max_len)
+        for part in (split, "train")
+    )
+    test = test[: arguments.limit]
+    neighbours = Neighbours(train, len(tokenizer), loaded.mask_id)
+
+    def most_frequent(_: "Tensor", at: "Tensor") -> "Tensor":
+        return neighbours.frequency.log().expand(int(at.sum()), -1)
+
+    ways = {"BERT": loaded.predict, "neighbours": neighbours.predict, "frequency": most_frequent}
+    print(f"\nenglish, {split}: {len(test):,} texts")
+    print(row("", "nats per token", "most probable", name=12, figure=16))
+    guesses = {}
+    for name, predict in ways.items():
+        scores = evaluate_masked(
+            predict,
+            test,
+            mask_id=loaded.mask_id,
+            vocab_size=len(tokenizer),
+            special_ids=tokenizer.special_ids,
+        )
+        right = f"{scores.accuracy:.1%}"
+        print(row(name, f"{scores.loss:.4f}", right, name=12, figure=16), flush=True)
+        guesses[name] = scores._asdict()
+    return {"corpus": "english", "split": split, "texts": len(test), "guesses": guesses}
+
+
+def check_options(arguments: argparse.Namespace, corpus: str) -> None:
+    """Reject options for translators, and any other ``corpus``.
+
+    Raises
+    ------
+    ValueError
+        If one of the ``arguments`` is of that kind.
+    """
+    for option, given in (("from", arguments.source), ("to", arguments.to)):
+        if given is not None:
+            raise ValueError(f"--{option} {given}: {arguments.model} is no translator")
+    if arguments.data not in (None, corpus):
+        kinds = {"shakespeare": "a language model", "english": "a BERT"}
+        needed, given = (kinds.get(name, "a translator") for name in (arguments.data, corpus))
+        raise ValueError(f"--data {arguments.data} needs {needed}, not {given}")
 
 
 def figures_of(likelihood: Any) -> dict[str, float]:

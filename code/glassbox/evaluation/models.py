@@ -3,23 +3,25 @@
 import os
 
 from glassbox.models.character_model import LANGUAGE_MODEL_FILE, CharacterModel
+from glassbox.models.fill_mask import FillMask
+from glassbox.tokenization.formats.files import VOCAB_TXT
 from glassbox.translation import Translator
 from glassbox.translation.tokenizer import TRANSLATOR_FILE
 from glassbox.translation.translator import find_model
 
 
-def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel:
-    """Read a translator or a language model, in eval mode, on the CPU and in float32.
+def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel | FillMask:
+    """Read a model with its tokenizer, in eval mode, on the CPU and in float32.
 
     Parameters
     ----------
     source : str or path
-        The name of a model in this package, or a folder with ``translator.json`` or
-        ``language_model.json`` in it.
+        The name of a model in this package, or a folder with ``translator.json``,
+        ``language_model.json`` or the ``vocab.txt`` of a BERT in it.
 
     Returns
     -------
-    Translator or CharacterModel
+    Translator, CharacterModel or FillMask
         The model with its tokenizer.
 
     Raises
@@ -29,7 +31,9 @@ def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel:
     ValueError
         If a file is damaged or does not match the others.
     """
-    folder = find_model(source, TRANSLATOR_FILE, LANGUAGE_MODEL_FILE)
+    folder = find_model(source, TRANSLATOR_FILE, LANGUAGE_MODEL_FILE, VOCAB_TXT)
     if (folder / TRANSLATOR_FILE).is_file():
         return Translator.from_pretrained(folder)
-    return CharacterModel.from_pretrained(folder)
+    if (folder / LANGUAGE_MODEL_FILE).is_file():
+        return CharacterModel.from_pretrained(folder)
+    return FillMask.from_pretrained(folder)

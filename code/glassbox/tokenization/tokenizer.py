@@ -170,6 +170,11 @@ class Tokenizer(ABC):
         """The id of the padding token, if there is one."""
         return None if self.pad_token is None else self.vocabulary[self.pad_token]
 
+    @property
+    def special_ids(self) -> set[int]:
+        """The ids of the special tokens."""
+        return {self.vocabulary[token] for token in self.special_tokens}
+
     def token_id(self, token: str) -> int:
         """Return the id of a token.
 

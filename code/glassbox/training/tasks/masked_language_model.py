@@ -1,13 +1,14 @@
 """Masked language modelling: predict hidden word pieces from both sides."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from glassbox.checks import check_kind
 from glassbox.data.english import english
@@ -99,7 +100,7 @@ class MaskedLanguageModelTask:
         self.config, self.seed = config, seed
         texts = english("train")
         self.tokenizer = WordPiece.train(texts, config.vocab_size)
-        special_ids = {self.tokenizer.token_id(name) for name in self.tokenizer.special_tokens}
+        special_ids = self.tokenizer.special_ids
         self._hide = partial(
             mask_tokens,
             mask_id=self.tokenizer.token_id("[MASK]"),
@@ -110,7 +111,7 @@ class MaskedLanguageModelTask:
             random=config.random,
         )
         self.texts, self.held_out = (
-            [text for text in self._encode(split) if not {*text.tolist()} <= special_ids]
+            encode_texts(self.tokenizer, split, config.max_len)
             for split in (texts, english("valid"))
         )
         words = [sum(token not in special_ids for token in text.tolist()) for text in self.texts]
@@ -175,13 +176,7 @@ class MaskedLanguageModelTask:
         model.save_pretrained(folder)
         self.tokenizer.save(folder)
 
-    def _encode(self, texts: list[str]) -> list[torch.Tensor]:
-        """Turn texts into ids, and keep the beginning of long ones."""
-        longest, end = self.config.max_len - 1, [self.tokenizer.token_id("[SEP]")]
-        rows = (self.tokenizer.encode(text)[:-1] for text in texts)
-        return [torch.tensor(row[:longest] + end) for row in rows]
-
-    def _loss(self, model: nn.Module, texts: list[torch.Tensor], seeds: list[int]) -> Loss:
+    def _loss(self, model: nn.Module, texts: list[Tensor], seeds: list[int]) -> Loss:
         draw, device = torch.Generator(), next(model.parameters()).device
         hidden = [
             self._hide(text, generator=draw.manual_seed(seed))
@@ -193,3 +188,25 @@ class MaskedLanguageModelTask:
         predicted = labels != IGNORE
         logits = model(inputs.to(device), mask.to(device), at=predicted.to(device))
         return cross_entropy(logits, labels[predicted].to(device))
+
+
+def encode_texts(tokenizer: WordPiece, texts: Iterable[str], max_len: int) -> list[Tensor]:
+    """Turn texts into the ids that a BERT reads.
+
+    Parameters
+    ----------
+    tokenizer : WordPiece
+        The tokenizer.
+    texts : iterable of str
+        The texts; those without a word that the tokenizer knows are left out.
+    max_len : int
+        Maximum number of tokens: longer texts are cut off, and end with [SEP] all the same.
+
+    Returns
+    -------
+    list of Tensor
+        The ids of each text, ``(length,)``.
+    """
+    end = [tokenizer.token_id("[SEP]")]
+    rows = (tokenizer.encode(text)[:-1][: max_len - 1] + end for text in texts)
+    return [torch.tensor(row) for row in rows if not {*row} <= tokenizer.special_ids]
