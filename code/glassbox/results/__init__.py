@@ -14,6 +14,8 @@ RUNS = Path(__file__).parent / "runs"
 MARKS = Path(__file__).parent / "marks.toml"
 #: Results of the training runs inside the chapters, with other seeds and on other processors.
 SEEDS = Path(__file__).parent / "seeds.json"
+#: A GPT-2 on Shakespeare with each difference to LLaMA alone, and with all of them.
+FAMILY = Path(__file__).parent / "family.json"
 
 
 def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:

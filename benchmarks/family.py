@@ -1,0 +1,113 @@
+"""From GPT-2 to LLaMA, one difference at a time, on Shakespeare.
+
+    python -m benchmarks.family [--seeds 3]
+
+trains a small GPT-2 as `shakespeare-gpt2` is trained, then the same with each of the differences
+between the two families alone, and with all of them. What each gave is kept in
+`glassbox/results/family.json`; a training that is already there is not repeated.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
+from glassbox.files import atomic_write
+from glassbox.models import GPT2
+from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
+from glassbox.results import FAMILY, RUNS
+from glassbox.training import (
+    LanguageModelTask,
+    LanguageModelTaskConfig,
+    read_metrics,
+    read_run,
+    train,
+)
+
+GATED = {"gated": True, "activation": "silu", "d_ff": 344}  # two thirds of 512: as many weights
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A GPT-2 in which something is different."""
+
+    sizes: dict[str, Any] = field(default_factory=dict)
+    positions: Callable[[GPT2], Any] | None = None
+
+
+def rotary(model: GPT2) -> RotaryPositions:
+    """Return positions that rotate the heads of a model."""
+    return RotaryPositions(model.config.d_model // model.config.heads(0))
+
+
+VARIANTS = {
+    "GPT-2": Variant(),
+    "RMSNorm": Variant({"norm": "rms"}),
+    "no biases": Variant({"bias": False}),
+    "SwiGLU": Variant(GATED),
+    "rotary positions": Variant(positions=rotary),
+    "two key-value heads": Variant({"n_kv_heads": 2}),
+    "all but shared heads": Variant(GATED | {"norm": "rms", "bias": False}, rotary),
+    "all of them": Variant(GATED | {"norm": "rms", "bias": False, "n_kv_heads": 2}, rotary),
+    "SiLU without a gate": Variant({"activation": "silu"}),
+    "sinusoidal positions": Variant(
+        positions=lambda model: SinusoidalPositions(model.config.d_model)
+    ),
+    "ALiBi": Variant(positions=lambda model: AlibiPositions(model.config.heads(0))),
+    "post-norm": Variant({"norm_first": False}),
+}
+
+
+class FamilyTask(LanguageModelTask):
+    """The language modelling of `shakespeare-gpt2`, with a variant of its model."""
+
+    def __init__(self, config: LanguageModelTaskConfig, variant: Variant, seed: int) -> None:
+        super().__init__(replace(config, model=config.model | variant.sizes), seed)
+        self.variant = variant
+
+    def build(self) -> GPT2:
+        model = super().build()
+        assert isinstance(model, GPT2)
+        if self.variant.positions is not None:
+            model.positions = self.variant.positions(model)
+        return model
+
+    def save(self, model: Any, folder: Path) -> None:
+        """Keep no weights."""
+
+
+def measure(name: str, seed: int) -> dict[str, Any]:
+    """Train a variant and return its loss on the held-out text and what it cost."""
+    run = read_run(RUNS / "shakespeare-gpt2" / "run.toml", [f"training.seed={seed}"])
+    task = FamilyTask(run.task_config, VARIANTS[name], seed)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        train(task, run.training, folder)
+        log = read_metrics(folder / "metrics.jsonl")
+    (last,) = (e for e in log if e["split"] == "valid" and e["step"] == run.training.steps)
+    parameters = sum(parameter.numel() for parameter in task.build().parameters())
+    return {"nll": last["nll"], "parameters": parameters}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    seeds = range(1, parser.parse_args().seeds + 1)
+    kept = json.loads(FAMILY.read_text()) if FAMILY.exists() else {"variants": {}}
+    kept["machine"] = machine.describe()
+    for seed in seeds:
+        for name in VARIANTS:
+            several = kept["variants"].setdefault(name, {})
+            if str(seed) not in several:
+                several[str(seed)] = measure(name, seed)
+                print(name, seed, several[str(seed)], flush=True)
+                with atomic_write(FAMILY) as part:
+                    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
