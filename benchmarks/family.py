@@ -86,7 +86,8 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     task = FamilyTask(run.task_config, VARIANTS[name], seed)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        train(task, run.training, folder)
+        if not train(task, run.training, folder):
+            raise SystemExit("stopped")
         log = read_metrics(folder / "metrics.jsonl")
     (last,) = (e for e in log if e["split"] == "valid" and e["step"] == run.training.steps)
     parameters = sum(parameter.numel() for parameter in task.build().parameters())

@@ -1,0 +1,111 @@
+"""How a BERT's heads developed: where each of them looked at each snapshot of its training.
+
+    python -m benchmarks.heads bert runs/bert
+
+reads the snapshots that the run keeps (`snapshots` in its `run.toml`) and writes `heads.json` next
+to its log: for each snapshot, the share of its weight that each head gives to the token before, to
+the token itself and so on, in the book's everyday sentences, and the loss on held-out text.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from glassbox.data import everyday
+from glassbox.evaluation import evaluate_masked
+from glassbox.looking.record import record
+from glassbox.models import Bert
+from glassbox.models.fill_mask import FillMask
+from glassbox.results import RUNS
+from glassbox.training.checkpoint import MODEL, checkpoints, fill_weights, read_checkpoint, step_of
+from glassbox.training.runs import read_run
+from glassbox.training.tasks import MaskedLanguageModelTask
+
+QUESTIONS = (
+    "the token before",
+    "itself",
+    "the token after",
+    "[CLS]",
+    "[SEP]",
+    "punctuation",
+    "an even share",
+)
+TEXTS = 1000  # held-out texts on which the loss is measured
+
+
+def shares(weights: Tensor, tokens: Sequence[str]) -> Tensor:
+    """Return ``(questions, layers, heads)``: what each head gives of its weight.
+
+    ``weights`` are of one sentence, ``(layers, heads, tokens, tokens)``; the queries of [CLS] and
+    [SEP] do not count.
+    """
+    inner = weights[:, :, 1:-1]
+    marks = [i for i, token in enumerate(tokens) if token in ",.?!"]
+    diagonals = [inner.diagonal(offset, -2, -1) for offset in (0, 1, 2)]
+    given = [inner[..., 0], inner[..., -1], inner[..., marks].sum(dim=-1)]
+    even = torch.full_like(given[0], 1 / len(tokens))
+    return torch.stack([share.mean(dim=-1) for share in (*diagonals, *given, even)])
+
+
+@torch.inference_mode()
+def mean_shares(bert: Bert, fill_mask: FillMask, sentences: Sequence[str]) -> Tensor:
+    """Return the mean of :func:`shares` over sentences."""
+    found = []
+    for sentence in sentences:
+        ids = fill_mask.tokenizer.encode(sentence)
+        with record(bert) as tape:
+            bert(torch.tensor([ids]))
+        weights = torch.stack([run.weights[0] for run in tape.values()])
+        found.append(shares(weights, [fill_mask.tokenizer.tokens[i] for i in ids]))
+    return torch.stack(found).mean(dim=0)
+
+
+def measure(name: str, folder: Path) -> None:
+    """Measure the snapshots of the run `name` in `folder`, and keep the results."""
+    run = read_run(RUNS / name / "run.toml")
+    task = MaskedLanguageModelTask(run.task_config, run.training.seed)
+    tokenizer = task.tokenizer
+    found = {step_of(path): path for path in checkpoints(folder / "checkpoints")}
+    if missing := sorted({*run.training.snapshots} - found.keys()):
+        raise FileNotFoundError(f"{folder} has no snapshots of the steps {missing}: train it again")
+    patterns, losses, right = [], [], []
+    for step in run.training.snapshots:
+        model = task.build().eval()
+        fill_weights(model, read_checkpoint(found[step], [MODEL]).tensors[MODEL], found[step])
+        fill_mask = FillMask(model, tokenizer)
+        scores = evaluate_masked(
+            fill_mask.predict,
+            task.held_out[:: len(task.held_out) // TEXTS],
+            mask_id=fill_mask.mask_id,
+            vocab_size=len(tokenizer),
+            special_ids=tokenizer.special_ids,
+        )
+        losses.append(round(scores.loss, 4))
+        right.append(round(scores.accuracy, 4))
+        means = mean_shares(model.bert, fill_mask, everyday())
+        patterns.append([[[round(x, 4) for x in row] for row in one] for one in means.tolist()])
+    kept = {
+        "steps": list(run.training.snapshots),
+        "questions": QUESTIONS,
+        "shares": patterns,
+        "loss": losses,
+        "accuracy": right,
+    }
+    place = RUNS / name / f"seed-{run.training.seed}"
+    (place / "heads.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
+    parser.add_argument("folder", type=Path, help="where it was trained")
+    arguments = parser.parse_args()
+    measure(arguments.name, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
