@@ -33,8 +33,9 @@ def opens_with_a_question(chapter: Chapter) -> Iterator[str]:
 
 def says_what_you_will_do(chapter: Chapter) -> Iterator[str]:
     """The opening promises: In this chapter you will ..."""
-    if "in this chapter you will" not in chapter.notebook.cells[0].source.lower():
-        yield "the first cell does not say: In this chapter you will ..."
+    opening, _, _ = chapter.text.partition("\n## ")
+    if "in this chapter you will" not in opening.lower():
+        yield "the opening does not say: In this chapter you will ..."
 
 
 def ends_as_every_chapter_does(chapter: Chapter) -> Iterator[str]:

@@ -68,9 +68,9 @@ def vocabulary_slider(
         '<div class="gb-controls" hidden><label class="gb-text"><span>your text</span> '
         f'<input type="text" data-part="text" maxlength="200" value="{escape(text)}" '
         f'autocomplete="off" spellcheck="false" disabled></label>{turn}</div>'
-        f'<p class="gb-pieces" data-part="tokens">{chips}</p>'
         f'<p aria-live="polite"><output data-part="count">{len(tokens)}</output> tokens, from a '
         f'vocabulary of <output data-part="size">{size}</output></p>'
+        f'<p class="gb-pieces" data-part="tokens">{chips}</p>'
         f'<script type="application/json">{data}</script>'
     )
     said = f"{used:,} merges, a vocabulary of {size}, {len(tokens)} tokens: {' '.join(tokens)}"
