@@ -1,0 +1,174 @@
+"""Fine-tuning on SST-2 and WNUT 2017: the book's BERT, the same network untrained, and baselines.
+
+    python -m benchmarks.finetuning [--seeds 3] [--encoders bert-english minilm]
+
+writes `glassbox/results/finetuning.json`, adding to what is there. Every choice is made on the
+validation split; the test split is read once for each seed.
+"""
+
+import argparse
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks import machine
+from glassbox.data import sst2, wnut17
+from glassbox.evaluation import score_entities
+from glassbox.files import atomic_write
+from glassbox.results import FINETUNING
+from glassbox.training import (
+    ClassificationConfig,
+    ClassificationTask,
+    Schedule,
+    TrainingConfig,
+    read_metrics,
+    train,
+)
+from glassbox.training.checkpoint import MODEL, checkpoints, fill_weights, read_checkpoint
+
+#: The measure of each corpus.
+MEASURES = {"sst2": "accuracy", "wnut17": "f1"}
+#: Epochs, and the highest rates that are tried on the validation split.
+EPOCHS = {"sst2": 4, "wnut17": 6}
+RATES = {"bert-english": (3e-4, 1e-3), "scratch": (3e-4, 1e-3), "minilm": (1e-4,)}
+
+
+def tune(corpus: Any, encoder: str, rate: float, seed: int) -> dict[str, float]:
+    """Fine-tune once, and return the measure on the validation and the test split."""
+    scratch = encoder == "scratch"
+    source = "bert-english" if scratch else encoder
+    task = ClassificationTask(ClassificationConfig(corpus, source, scratch=scratch), seed)
+    steps = EPOCHS[corpus] * len(task.epoch(0))
+    schedule = Schedule("linear", rate, warmup=steps // 10, total=steps)
+    config = TrainingConfig(
+        schedule,
+        steps,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0.01,
+        seed=seed,
+        validate_every=steps,
+        checkpoint_every=steps,
+    )
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if not train(task, config, folder):
+            raise SystemExit("stopped")
+        (last,) = (e for e in read_metrics(folder / "metrics.jsonl") if e["split"] == "valid")
+        model, path = task.build().eval(), checkpoints(folder / "checkpoints")[-1]
+        fill_weights(model, read_checkpoint(path, [MODEL]).tensors[MODEL], path)
+    with torch.inference_mode():
+        test = task.score(model, task.read("test"))
+    return {"valid": last[MEASURES[corpus]], "test": test[MEASURES[corpus]]}
+
+
+def bag_of_words(seed: int = 0) -> dict[str, float]:
+    """Return the accuracy on SST-2 of logistic regression on the words that a sentence has."""
+    splits = {name: sst2(name) for name in ("train", "valid", "test")}
+    counts = Counter(word for text, _ in splits["train"] for word in {*text.split()})
+    number = {word: i for i, word in enumerate(counts)}
+    data = {}
+    for name, sentences in splits.items():
+        x = torch.zeros(len(sentences), len(number))
+        for row, (text, _) in enumerate(sentences):
+            x[row, [number[word] for word in {*text.split()} if word in number]] = 1.0
+        data[name] = x, torch.tensor([float(label) for _, label in sentences])
+    best = {"valid": 0.0, "test": 0.0}
+    for penalty in (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2):
+        weights = logistic(*data["train"], penalty)
+        found = {
+            name: ((x @ weights[:-1] + weights[-1] > 0) == (y > 0)).float().mean().item()
+            for name, (x, y) in data.items()
+        }
+        if found["valid"] > best["valid"]:
+            best = {"valid": found["valid"], "test": found["test"]}
+    return best
+
+
+def logistic(x: torch.Tensor, y: torch.Tensor, penalty: float) -> torch.Tensor:
+    """Return the weights, and last the bias, of logistic regression with a quadratic penalty."""
+    weights = torch.zeros(x.size(1) + 1, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        logits = x @ weights[:-1] + weights[-1]
+        value = nn.functional.binary_cross_entropy_with_logits(logits, y)
+        value = value + penalty * weights[:-1].square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    return weights.detach()
+
+
+def word_memory() -> dict[str, float]:
+    """Return the F1 on WNUT 2017 of giving each word the tag it has most often in training.
+
+    A word that was not seen in training gets the tag ``O``.
+    """
+    seen: dict[str, Counter[str]] = {}
+    for words, tags in wnut17("train"):
+        for word, tag in zip(words, tags, strict=True):
+            seen.setdefault(word.lower(), Counter())[tag] += 1
+    most = {word: tags.most_common(1)[0][0] for word, tags in seen.items()}
+
+    def f1(split: str) -> float:
+        sentences = wnut17(split)
+        given = [[most.get(word.lower(), "O") for word in s.words] for s in sentences]
+        return score_entities(given, [s.tags for s in sentences]).f1
+
+    return {"valid": f1("valid"), "test": f1("test")}
+
+
+def majority() -> dict[str, float]:
+    """Return the accuracy on SST-2 of the label that is most frequent in training."""
+    label = Counter(label for _, label in sst2("train")).most_common(1)[0][0]
+    return {
+        split: sum(one == label for _, one in sst2(split)) / len(sst2(split))
+        for split in ("valid", "test")
+    }
+
+
+def studies(encoders: Sequence[str], seeds: range) -> Iterator[tuple[str, str, str, Any]]:
+    """Yield corpus, model, name and the function of every measurement."""
+    yield "sst2", "majority", "1", majority
+    yield "sst2", "bag of words", "1", bag_of_words
+    yield "wnut17", "tag of each word", "1", word_memory
+    for encoder in encoders:
+        for corpus in MEASURES:
+            for seed in seeds:
+                for rate in RATES[encoder]:
+                    name = f"{rate:g}/{seed}"
+                    yield (
+                        corpus,
+                        encoder,
+                        name,
+                        lambda c=corpus, e=encoder, r=rate, s=seed: tune(c, e, r, s),
+                    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--encoders", nargs="+", default=[*RATES])
+    arguments = parser.parse_args()
+    kept = json.loads(FINETUNING.read_text()) if FINETUNING.exists() else {}
+    kept["machine"] = machine.describe()
+    for corpus, model, name, measure in studies(arguments.encoders, range(arguments.seeds)):
+        several = kept.setdefault(corpus, {}).setdefault(model, {})
+        if name not in several:
+            several[name] = {key: round(share, 5) for key, share in measure().items()}
+            print(corpus, model, name, several[name], flush=True)
+            with atomic_write(FINETUNING) as part:
+                part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

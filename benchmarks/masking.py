@@ -1,0 +1,113 @@
+"""Whether it matters what replaces the tokens that a BERT has to predict.
+
+    python -m benchmarks.masking [--seeds 3]
+
+trains small BERTs that differ in nothing else, and keeps in `glassbox/results/masking.json` how
+well each fills blanks, how well it knows a token that it can see, and what it is worth on SST-2
+after fine-tuning.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks import machine
+from benchmarks.finetuning import tune
+from glassbox.evaluation import MaskedScores, evaluate_masked
+from glassbox.files import atomic_write
+from glassbox.models.fill_mask import FillMask
+from glassbox.results import MASKING
+from glassbox.training import (
+    MaskedLanguageModelConfig,
+    MaskedLanguageModelTask,
+    Schedule,
+    TrainingConfig,
+    train,
+)
+
+#: What becomes of the chosen tokens: the shares that are hidden, and that become a random token.
+RECIPES = {
+    "80/10/10": (0.8, 0.1),
+    "100/0/0": (1.0, 0.0),
+    "80/20/0": (0.8, 0.2),
+    "80/0/20": (0.8, 0.0),
+}
+SIZES = {"d_model": 128, "n_heads": 4, "n_layers": 3, "d_ff": 512, "dropout": 0.0}
+STEPS = 2000
+TEXTS = 1000  # held-out texts on which it is measured
+
+
+def measure(recipe: str, seed: int) -> dict[str, float]:
+    """Train a small BERT with a recipe, and return what it can do."""
+    masked, replaced = RECIPES[recipe]
+    task = MaskedLanguageModelTask(
+        MaskedLanguageModelConfig(masked=masked, random=replaced, model=SIZES), seed
+    )
+    schedule = Schedule("linear", 2e-3, warmup=200, total=STEPS)
+    config = TrainingConfig(
+        schedule,
+        STEPS,
+        weight_decay=0.01,
+        seed=seed,
+        validate_every=STEPS,
+        checkpoint_every=STEPS,
+    )
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if not train(task, config, folder):
+            raise SystemExit("stopped")
+        fill_mask = FillMask.from_pretrained(folder / "model")
+        texts = task.held_out[:: len(task.held_out) // TEXTS]
+        blanks, visible = score(fill_mask, texts), score(fill_mask, texts, hidden=False)
+        tuned = tune("sst2", str(folder / "model"), 1e-3, seed)
+    return {
+        "blanks_loss": round(blanks.loss, 4),
+        "blanks_accuracy": round(blanks.accuracy, 4),
+        "visible_loss": round(visible.loss, 4),
+        "visible_accuracy": round(visible.accuracy, 4),
+        "sst2_valid": tuned["valid"],
+        "sst2_test": tuned["test"],
+    }
+
+
+def score(fill_mask: FillMask, texts: list[Tensor], *, hidden: bool = True) -> MaskedScores:
+    """Measure a BERT where tokens are hidden, or where the same tokens can be seen."""
+    originals = iter(texts)
+
+    def predict(inputs: Tensor, at: Tensor) -> Tensor:
+        seen = next(originals)
+        return fill_mask.predict(inputs if hidden else seen, at)
+
+    return evaluate_masked(
+        predict,
+        texts,
+        mask_id=fill_mask.mask_id,
+        vocab_size=len(fill_mask.tokenizer),
+        special_ids=fill_mask.tokenizer.special_ids,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    seeds = range(1, parser.parse_args().seeds + 1)
+    kept: dict[str, Any] = json.loads(MASKING.read_text()) if MASKING.exists() else {"recipes": {}}
+    kept["machine"] = machine.describe()
+    torch.manual_seed(0)
+    for seed in seeds:
+        for recipe in RECIPES:
+            several = kept["recipes"].setdefault(recipe, {})
+            if str(seed) not in several:
+                several[str(seed)] = measure(recipe, seed)
+                print(recipe, seed, several[str(seed)], flush=True)
+                with atomic_write(MASKING) as part:
+                    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
