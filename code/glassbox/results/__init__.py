@@ -16,6 +16,8 @@ MARKS = Path(__file__).parent / "marks.toml"
 SEEDS = Path(__file__).parent / "seeds.json"
 #: A GPT-2 on Shakespeare with each difference to LLaMA alone, and with all of them.
 FAMILY = Path(__file__).parent / "family.json"
+#: Small BERTs that differ in what replaces the tokens they have to predict, with several seeds.
+MASKING = Path(__file__).parent / "masking.json"
 #: BERTs fine-tuned on SST-2 and WNUT 2017, beside their baselines, with several seeds.
 FINETUNING = Path(__file__).parent / "finetuning.json"
 
