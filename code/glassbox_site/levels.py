@@ -2,7 +2,7 @@
 
 The kind of a cell follows from its code (`kind`), or, where that is ambiguous, from a tag: one of
 the keys of `NAMES`, `idea` for a cell that stays open, `quiz` for one whose code is hidden. The
-code of a solution is not folded again.
+code of a solution is not folded again. A helper that starts with a comment is named by it.
 """
 
 import ast
@@ -79,6 +79,27 @@ def is_solution(metadata: Mapping[str, Any]) -> bool:
     return bool(metadata.get("jupyter", {}).get("source_hidden"))
 
 
+def name(what: str, source: str) -> str:
+    """Return the label on the fold of a cell.
+
+    Parameters
+    ----------
+    what : str
+        The kind of the cell, one of `NAMES`.
+    source : str
+        The cell's Python code.
+
+    Returns
+    -------
+    str
+        For a helper what the comment in its first line says, if there is one.
+    """
+    first = source.partition("\n")[0]
+    if what == "helper" and first.startswith("# "):
+        return f"helper: {first[2:]}"
+    return NAMES[what]
+
+
 def _called(node: ast.stmt) -> str:
     """Return the name that a statement calls, without the part before its last dot."""
     function = getattr(getattr(node, "value", None), "func", None)
@@ -131,7 +152,7 @@ class FoldCode(SphinxPostTransform):
             if what == "quiz":
                 cell.remove(source)
             elif what != "idea":
-                head = summary("", nodes.Text(NAMES[what]))
+                head = summary("", nodes.Text(name(what, source.astext())))
                 cell.replace(source, details("", head, source, classes=["gb-code", f"gb-{what}"]))
 
 

@@ -32,8 +32,8 @@ def opens_with_a_question(chapter: Chapter) -> Iterator[str]:
 
 
 def says_what_you_will_do(chapter: Chapter) -> Iterator[str]:
-    """The opening promises: In this chapter you will ..."""
-    opening, _, _ = chapter.text.partition("\n## ")
+    """The opening, before the first section, promises: In this chapter you will ..."""
+    opening = re.split(r"^## ", chapter.text, maxsplit=1, flags=re.MULTILINE)[0]
     if "in this chapter you will" not in opening.lower():
         yield "the opening does not say: In this chapter you will ..."
 

@@ -6,7 +6,7 @@ from pygments import highlight
 from pygments.lexers import PythonLexer
 
 from glassbox_site.highlighting import COLUMNS, Formatter
-from glassbox_site.levels import NAMES, kind
+from glassbox_site.levels import NAMES, kind, name
 
 ONE = "chapters/04_scaled_dot_product.html"
 LISTINGS = "chapters/06_positional_encoding.html"
@@ -45,8 +45,23 @@ def test_a_cell_is_what_its_tag_says_or_else_its_code(source, metadata, expected
 def test_every_fold_of_code_says_what_is_inside(soup, chapter):
     folds = soup(chapter).select("details.gb-code")
     assert len(folds) > 10
-    assert {fold.summary.get_text().strip() for fold in folds} <= set(NAMES.values())
+    labels = {fold.summary.get_text().strip() for fold in folds}
+    assert {label for label in labels if not label.startswith("helper: ")} <= set(NAMES.values())
     assert all(fold.select(".cell_input pre") and not fold.has_attr("open") for fold in folds)
+
+
+def test_a_helper_is_named_by_the_comment_it_starts_with():
+    assert name("helper", "# a map's rows\ndef rows(a):\n    return a") == "helper: a map's rows"
+    assert name("helper", "def rows(a):  # of a map\n    return a") == NAMES["helper"]
+    assert name("numbers", "# a map's rows\nprint(rows(a))") == NAMES["numbers"]
+
+
+@pytest.mark.parametrize("page", ["03_self_attention", "04_scaled_dot_product"])
+def test_the_helpers_of_a_chapter_have_different_names(soup, page):
+    folds = soup(f"chapters/{page}.html").select("details.gb-helper > summary")
+    labels = [fold.get_text().strip() for fold in folds]
+    assert len(labels) > 2
+    assert len(set(labels)) == len(labels)
 
 
 def test_code_of_a_solution_is_folded_once(soup, chapter):

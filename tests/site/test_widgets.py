@@ -87,6 +87,18 @@ def test_the_playground_gives_what_the_chapter_prints(read, width):
     assert not expected
 
 
+LOWEST = """() => Math.max(...[...document.querySelector('.gb-planes svg').children]
+  .filter((shape) => !/gb-(grid|axis|name)/.test(shape.getAttribute('class')))
+  .map((shape) => shape.getBoundingClientRect().bottom))"""
+
+
+@pytest.mark.parametrize("page", ["chapters/03_self_attention.html", PLAYGROUND])
+def test_the_arrows_of_the_first_picture_are_on_the_first_screen(read, page, width):
+    seen = read(page, width=width).page
+    seen.set_viewport_size({"width": width, "height": 800})
+    assert 0 < seen.evaluate(LOWEST) < 800
+
+
 def test_values_move_no_weight_and_the_keyboard_reaches_them(read):
     page = read(PLAYGROUND).page
     before = given(page)

@@ -110,7 +110,7 @@ def attention_playground(
     if alone:
         top = f'<div class="gb-planes">{drawn}<div>{inputs}{says}</div></div>'
     else:
-        top = f'{inputs}<div class="gb-planes">{drawn}</div>{says}'
+        top = f'<div class="gb-planes">{drawn}</div>{says}{inputs}'
     body = (
         f'<form autocomplete="off" novalidate><fieldset disabled>{top}'
         f'<div class="gb-steps{" gb-three" * alone}" style="--n:{len(names)}">{steps}</div>'
