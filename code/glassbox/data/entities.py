@@ -94,7 +94,7 @@ def score_entities(
 
     Notes
     -----
-    Tjong Kim Sang and De Meulder (2003), section 2.4; WNUT 2017 calls this measure "F1 (entity)".
+    The "F1 (entity)" of Derczynski et al. (2017).
     """
     if len(predicted) != len(expected):
         raise ValueError(f"tags of {len(predicted)} sentences, expected those of {len(expected)}")
