@@ -221,6 +221,7 @@ SAME: dict[str, tuple[Any, Any]] = {
     "one_hot": (lambda p: p.one_hot(PLACES, 4), F.one_hot(PLACES, 4)),
     "gelu": (lambda p: p.gelu(Y), F.gelu(Y)),
     "sigmoid": (lambda p: p.sigmoid(Y), Y.sigmoid()),
+    "silu": (lambda p: p.silu(Y), F.silu(Y)),
     "layer_norm": (lambda p: p.layer_norm(X, 1.0, 0.0), F.layer_norm(X, (4,))),
 }
 
