@@ -1,7 +1,8 @@
 """Mark up code only where it is coloured: most of it is names, which have the text's colour.
 
 This makes a page of listings a third as large, with a fifth of the elements to lay out. A line
-wider than the column is marked: it wraps and is indented (see code.css).
+wider than the column is marked: it wraps and is indented (see code.css), but its short strings stay
+in one piece.
 """
 
 import re
@@ -19,6 +20,8 @@ PLAIN = (Name, Operator, Punctuation, Text)
 COLOURED = (Name.Class, Name.Decorator, Name.Exception, Name.Function, Operator.Word)
 #: Number of characters that fit in the column.
 COLUMNS = 84
+#: A string that no line break should divide.
+SHORT = re.compile(r"""<span class="(s[12])">(["']|&quot;|&#39;)([^<]{,40}\2)</span>""")
 
 
 class Formatter(HtmlFormatter):
@@ -40,6 +43,7 @@ def _marked(line: tuple[int, str]) -> tuple[int, str]:
     if not is_code or len(text) <= COLUMNS:
         return line
     indent = len(text) - len(text.lstrip())
+    html = SHORT.sub(r'<span class="\1 gb-whole">\2\3</span>', html)
     return is_code, f'<span class="gb-long" style="--in: {indent}">{html}</span>'
 
 

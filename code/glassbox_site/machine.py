@@ -24,21 +24,24 @@ PIECES = {
 class Machine(SphinxDirective):
     """The directive `machine`: a worked-out sentence, which a script makes interactive.
 
-    With an argument, it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`, or
-    `poet`, the language model of characters.
+    With an argument, it is a piece for a chapter: one of `glassbox_book.machine.scene.PIECES`,
+    `poet`, the language model of characters, or `blank`, the BERT.
     """
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Put it into the page, and rebuild the page when one of its files changes."""
-        from glassbox_book.machine import assets, poet, scene
+        from glassbox_book.machine import assets, blank, poet, scene
 
         models = [file for model in assets.FOLDERS for file in assets.model_files(model)]
-        for file in (*assets.page_files(), *models, Path(scene.__file__), Path(poet.__file__)):
+        modules = [Path(str(module.__file__)) for module in (scene, poet, blank)]
+        for file in (*assets.page_files(), *models, *modules):
             self.env.note_dependency(str(file))
+        others = {"poet": poet.html, "blank": blank.html}
         try:
-            drawn = poet.html() if self.arguments == ["poet"] else scene.html(*self.arguments)
+            draw = others.get("".join(self.arguments))
+            drawn = draw() if draw else scene.html(*self.arguments)
         except ValueError as wrong:
             raise self.error(str(wrong)) from None
         if not self.arguments:

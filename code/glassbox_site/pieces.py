@@ -20,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
 from glassbox_site.machine import PIECES
 from glassbox_site.numbers import chapter_number
+from glassbox_site.sketches import sketch
 from glassbox_site.thumbnails import thumbnail
 from glassbox_site.times import chapters, count
 
@@ -90,6 +91,8 @@ def labelled(notebook: Path) -> Iterator[Piece]:
                 yield Piece(label, html, caption, plays=True)
             elif svg := data.get("image/svg+xml"):
                 drawn = inline_both(svg, f"{label}-", image.get("alt", ""))
+                if "wide" in image.get("classes", ""):
+                    drawn = in_a_scroller(drawn)
                 yield Piece(label, drawn, caption, plays=False)
 
 
@@ -104,6 +107,16 @@ def drawings(text: str, root: Path) -> Iterator[Piece]:
         if "wide" in options.get("class", ""):
             drawn = in_a_scroller(drawn)
         yield Piece(options["name"], drawn, "", plays=False)
+
+
+def drawn(piece: Piece) -> str:
+    """Return the HTML of a figure, or of a piece of the machine, which the notebook only names."""
+    from glassbox_book.machine import poet, scene  # pulls in torch
+
+    name = piece.label.removeprefix("machine-")
+    if piece.html:
+        return piece.html
+    return poet.html() if name == "poet" else scene.html(name)
 
 
 class FromChapter(SphinxDirective):
@@ -139,7 +152,11 @@ class Playable(SphinxDirective):
             heading = f'{picture}<h2 class="rubric">{number} {title}</h2>'
             box += nodes.raw("", heading, format="html")
             lines = [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
-            self.state.nested_parse(StringList(lines, "playable"), 0, box)
+            each = nodes.container()
+            self.state.nested_parse(StringList(lines, "playable"), 0, each)
+            for item, piece in zip(each.findall(nodes.list_item), playable, strict=True):
+                item.insert(0, nodes.raw("", sketch(drawn(piece)), format="html"))
+            box += each.children
         return [box]
 
 

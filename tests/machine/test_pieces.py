@@ -151,8 +151,10 @@ def test_the_numbers_of_one_head_are_the_package_s(piece, translator):
     torch.testing.assert_close(shown_weights, expected, atol=0.0051, rtol=0)
     assert "model.safetensors" not in shown.fetched()
 
+    assert shown.page.locator("[data-part='off']").count() == 0  # there is no translation to change
     shown.translate(SENTENCE)
-    *_, tape, _ = looked(translator, SENTENCE)
+    source, *_, tape, _ = looked(translator, SENTENCE)
+    assert f"{len(source)} tokens read in" in shown.part("status").inner_text()
     shown.page.locator("[data-part='large'] tbody tr").nth(2).locator("button").nth(4).click()
     attention = tape[name]
     query, key = attention.query[0, 3, 2], attention.key[0, 3, 4]
@@ -173,6 +175,11 @@ def test_heads_are_switched_off_by_a_click_on_their_maps(piece, translator):
         button = shown.page.locator(f"[data-name='{name}'][data-head='{head}']")
         text = shown.after(button.click)
         assert button.get_attribute("aria-pressed") == "true"
+        beside = shown.part("answer")
+        assert beside.inner_text().startswith(text[0])
+        assert f"was “{first[0]}”" in beside.inner_text()
+        box = beside.bounding_box()
+        assert box["y"] + box["height"] <= 900  # in view, wherever the map is
     with without_heads(translator.model, heads):
         assert text == [translator.translate(scene.SENTENCE, n_beams=1)]
     assert shown.after(shown.part("all-on").click) == first
@@ -180,6 +187,8 @@ def test_heads_are_switched_off_by_a_click_on_their_maps(piece, translator):
 
 def test_the_map_of_the_past_grows_by_a_row_with_every_token(piece, translator):
     shown = piece("memory")
+    title = shown.page.locator("#gb-m-step-title-memory")
+    assert title.inner_text().startswith("Writing, step 9 of 9")  # no next token is shown
     shown.part("back").click()
     n_tokens = len(scene.first_scene().target)
     rows = shown.page.locator("[data-part='large'] tbody tr")
@@ -220,12 +229,29 @@ def test_a_temperature_changes_the_bars_and_a_draw_goes_one_token_on(piece, tran
         bars = shown.part("bars").locator("span").all_inner_texts()
         numbers = torch.tensor([float(number) for number in bars])
         torch.testing.assert_close(numbers, expected, atol=6e-4, rtol=0)
+    assert shown.page.locator("[data-part='bars'] [tabindex='0']").count() == 1
     shown.page.evaluate("Math.random = () => 0.999999")  # nothing probable is drawn
     shown.after(shown.part("draw").click)
     assert shown.part("step").inner_text() == "2"
     assert shown.page.locator("[data-part='target'] [data-chosen]").count() == 1
     drawn = shown.part("target").locator("button").first.inner_text()
     assert drawn != scene.visible(translator.tokenizer.piece(target[0]))
+    assert shown.seen.problems == []
+
+
+def test_a_temperature_set_before_the_translator_is_loaded_counts_once_it_is(piece, translator):
+    shown = piece("next-token")
+    shown.part("temperature").fill("2")
+    offer = shown.part("answer").locator("button")
+    offer.wait_for()
+    assert "model.safetensors" not in shown.fetched()
+    shown.after(offer.click)
+    *_, logits = looked(translator, scene.SENTENCE)
+    expected = (logits[0] / 2).softmax(-1).max().item()
+    shown.page.wait_for_function(
+        "p => document.querySelector('[data-part=bars] span').textContent === p",
+        arg=f"{expected:.3f}",
+    )
     assert shown.seen.problems == []
 
 

@@ -99,6 +99,10 @@ def test_a_reader_lets_it_write_and_chooses_a_character(piece, model):
     )
     shown.part("bars").locator("button").nth(1).click()
     assert "load it first" in shown.part("status").inner_text()
+    assert "MB" in shown.part("answer").locator("button").inner_text()
+    field.fill("")
+    field.press("Enter")
+    shown.page.wait_for_selector("[data-state='refused']")
     assert not [url for url in shown.requests if "/poet/" in url]
     field.fill("JULIET: ")
     field.press("Enter")
@@ -109,6 +113,7 @@ def test_a_reader_lets_it_write_and_chooses_a_character(piece, model):
     assert {*text} <= {*model.characters}
     chosen = shown.part("bars").locator("button").nth(2)
     character = model.characters[int(chosen.get_attribute("data-id"))]
+    assert shown.page.locator("[data-part='bars'] [tabindex='0']").count() == 1
     chosen.click()
     shown.page.wait_for_function(done, arg=8 + 201)
     assert output.text_content() == text + character

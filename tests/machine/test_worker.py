@@ -58,7 +58,9 @@ def test_it_loads_with_its_progress_and_writes_token_by_token(worker, translator
     assert len(progress) > 5
     assert progress == sorted(progress)
     assert progress[-1] == LOAD["size"]
-    *tokens, done = worker.ask(type="translate", text=SENTENCES[0])
+    reading, *tokens, done = worker.ask(type="translate", text=SENTENCES[0])
+    assert reading["type"] == "read"
+    assert reading["source"][:2] == ["<fr>", "␣time"]
     assert done["written"] == translator.translate(SENTENCES[0], n_beams=1)
     assert [one["type"] for one in tokens] == ["token"] * 9
     assert tokens[0]["piece"] == "␣le"

@@ -56,3 +56,55 @@ def test_every_map_has_the_words_of_its_figure_for_a_name(soup):
         assert each.find_parent("figure").figcaption.text
         assert not re.match(r"(Map|\d+ maps), \d+ rows", each["aria-label"])
         assert not each.find("script")
+
+
+CUT_OFF = """() => [...document.querySelectorAll("button.copybtn")].filter((button) => {
+  const { left, right, top, bottom } = button.getBoundingClientRect();
+  const cut = (box) => (
+    box.left > left + 1 || box.right < right - 1 || box.top > top + 1 || box.bottom < bottom - 1
+  );
+  for (let part = button; right && (part = part.parentElement) !== document.body;) {
+    const { overflowX, overflowY } = getComputedStyle(part);
+    const open = overflowX === "visible" && overflowY === "visible";
+    if (!open && cut(part.getBoundingClientRect())) return true;
+  }
+  return right > innerWidth;
+}).length"""
+
+
+def test_no_copy_button_is_cut_off(read, width):
+    page = read("chapters/03_self_attention.html", width=width).page
+    assert page.locator(".cell_output button.copybtn").count() > 10
+    assert page.evaluate(CUT_OFF) == 0
+
+
+ARROW = """box => {
+  const scroller = box.matches(".gb-equation") ? box.querySelector(".gb-formula") : box;
+  const shown = () => Number(getComputedStyle(box, "::after").opacity);
+  const next = () => new Promise(requestAnimationFrame);
+  const frame = async () => { await next(); await next(); };
+  return (async () => {
+    await frame();
+    const before = shown();
+    scroller.scrollLeft = scroller.scrollWidth;
+    await frame();
+    return [scroller.scrollWidth > scroller.clientWidth, before > 0.5, shown() > 0.5];
+  })();
+}"""
+
+
+def test_a_table_or_formula_that_goes_on_beyond_the_edge_has_an_arrow_until_its_end(read):
+    page = read("chapters/06_positional_encoding.html", width=390).page
+    boxes = page.locator(".pst-scrollable-table-container, .gb-equation").all()
+    seen = [box.evaluate(ARROW) for box in boxes if box.is_visible()]
+    assert {(True, True, False), (False, False, False)} == set(map(tuple, seen))
+
+
+SCROLLS = """() => [...document.querySelectorAll(".cell_output > .output:has(pre)")]
+  .filter((box) => box.tabIndex >= 0).length"""
+
+
+def test_an_output_that_fits_is_no_stop_of_the_tab_key(read, width):
+    page = read("chapters/03_self_attention.html", width=width).page
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate(SCROLLS) == 0

@@ -170,6 +170,49 @@ def test_a_sentence_of_the_reader_s_is_drawn_like_those_of_the_page(read, width)
     assert seen.foreign == []
 
 
+def test_nothing_is_loaded_for_an_empty_field_and_the_button_says_what_it_does(read):
+    page, sent = read(FRONT).page, []
+    page.context.on("request", lambda request: sent.append(request.url))
+    button = page.locator(".gb-own button")
+    assert "nothing to translate" in own(page, " ")
+    assert not sent
+    assert button.inner_text().startswith("Load")
+    assert "the page takes 24" in own(page, "word " * 30)
+    assert button.inner_text() == "Translate"  # it is loaded, though that was refused
+
+
+SHIFTS = """window.shifts = [];
+new PerformanceObserver((list) => {
+  for (const each of list.getEntries()) if (!each.hadRecentInput) shifts.push(each.value);
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.mark.parametrize("kept", ["hidden", "shown", None])
+def test_nothing_moves_when_the_page_arrives_and_the_contents_stay_behind_their_button(read, kept):
+    page = read("chapters/about.html").page
+    page.evaluate(
+        "kept => localStorage.setItem('glassbox', JSON.stringify({contents: kept}))", kept
+    )
+    page.add_init_script(SHIFTS)
+    page.goto(page.url.replace("chapters/about", "intro"), wait_until="load")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_function("document.querySelector('.gb-play').checkVisibility()")
+    sidebar = page.locator("#pst-primary-sidebar")
+    sidebar.evaluate("bar => Promise.all(bar.getAnimations().map((each) => each.finished))")
+    assert page.evaluate("new Promise((drawn) => setTimeout(() => drawn(shifts), 400))") == []
+    assert not sidebar.is_visible()
+    page.locator(".primary-toggle").click()
+    sidebar.wait_for(state="visible")
+    page.reload()
+    assert not sidebar.is_visible()
+    remembered = page.evaluate("JSON.parse(localStorage.getItem('glassbox')).contents")
+    assert remembered == kept  # the other pages keep theirs
+
+
+def test_the_caption_warns_of_unusual_sentences(soup):
+    assert "unusual sentences" in soup(FRONT).select_one(".gb-caption").get_text()
+
+
 def test_what_cannot_be_drawn_is_answered_with_a_sentence(read):
     page = read(FRONT).page
     page.context.route("**/model.safetensors", lambda route: route.fulfill(status=404))
@@ -207,6 +250,34 @@ def test_everything_that_can_be_played_with_is_on_its_page(soup):
     ]
     assert links == found
     assert len(found) > 10
+
+
+def test_each_of_it_has_a_small_picture_in_the_colours_of_both_themes(soup, read):
+    items = soup("chapters/play.html").select(".gb-playable li")
+    pictures = [str(item.find("svg", recursive=False)) for item in items]
+    assert len(set(pictures)) > 0.9 * len(items) > 10
+    for picture in pictures:
+        assert len(re.findall("<(?:path|rect)", picture)) >= 1
+        assert not re.search("#[0-9a-f]{3}", picture)
+        assert len(picture) < 20_000
+    assert sum(map(len, pictures)) < 200_000
+    page = read("chapters/play.html", width=390).page
+    box = page.locator(".gb-playable li > svg").first.bounding_box()
+    assert min(box["width"], box["height"]) > 35
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+LETTERS = """() => [...document.querySelectorAll(".gb-piece svg text")]
+  .filter((text) => text.checkVisibility()).map((text) => {
+    const { a, b } = text.getScreenCTM();
+    return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+  })"""
+
+
+def test_no_letter_of_the_tour_is_too_small_for_a_phone(read):
+    letters = read("chapters/tour.html", width=390).page.evaluate(LETTERS)
+    assert len(letters) > 100
+    assert min(letters) >= 10
 
 
 def test_the_tour_has_something_to_see_at_each_stop(soup):

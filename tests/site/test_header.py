@@ -16,6 +16,43 @@ def test_targets_of_the_header_are_large_enough_for_a_finger(read):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_what_the_header_offers_has_words(read):
+    for width in (1400, 390, 360):
+        page = read(ONE, width=width).page
+        links = page.locator(".gb-notebook a:visible, .gb-switch button:visible").all_inner_texts()
+        assert [text.removeprefix("↓ ") for text in links] == ["Notebook", "Key code", "All code"]
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+SKIP = """() => {
+  const link = document.activeElement, probe = document.createElement("i");
+  document.body.append(probe);
+  probe.style.color = "var(--gb-accent)";
+  const behind = getComputedStyle(link.parentElement).backgroundColor;
+  return [link.textContent, behind, getComputedStyle(probe).color];
+}"""
+
+
+def test_the_link_past_the_header_has_the_colours_of_the_book(read, dark):
+    page = read(ONE, dark=dark).page
+    page.keyboard.press("Tab")
+    words, behind, accent = page.evaluate(SKIP)
+    assert words == "Skip to main content"
+    assert behind == accent
+
+
+def test_an_entry_without_a_number_hangs_by_less_than_one_with(read):
+    for place, least, most in (("chapters/machine.html", -20, -5), (ONE, -50, -25)):
+        entry = read(place).page.locator(".bd-sidebar-secondary .toc-h2 > a").first
+        indent = entry.evaluate("entry => parseFloat(getComputedStyle(entry).textIndent)")
+        assert least <= indent <= most
+
+
+def test_the_copyright_names_the_book_s_authors(soup):
+    footer = soup(ONE).select_one("footer.bd-footer-content").get_text()
+    assert "The Glass-Box Transformer authors" in footer
+
+
 def test_the_button_of_the_colours_says_which_come_next(read):
     page = read(ONE).page
     button = page.locator(".theme-switch-button")

@@ -86,6 +86,15 @@ def test_a_line_that_is_too_long_is_marked_with_its_indent_and_nothing_is_lost(i
     assert long.get_text().strip().startswith("y =")
 
 
+def test_a_short_string_of_a_line_that_is_too_long_stays_in_one_piece():
+    short, long = '"a b"', '"' + "a " * COLUMNS + '"'
+    for string, whole in ((short, [short]), (long, [])):
+        code = f"f({string}, {', '.join(['1'] * COLUMNS)})\n"
+        html = BeautifulSoup(highlight(code, PythonLexer(), Formatter()), "html.parser")
+        assert html.get_text().strip() == code.strip()
+        assert [each.get_text() for each in html.select(".gb-long .gb-whole")] == whole
+
+
 CUT = """() => [...document.querySelectorAll(".bd-article .literal-block-wrapper pre")]
   .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent)"""
 
@@ -116,7 +125,7 @@ def test_the_switch_opens_all_code_which_looks_like_the_rest_and_is_remembered(r
     assert len(edges) == 1
     page.reload()
     assert closed.count() == 0
-    assert page.locator(".gb-switch [aria-pressed=true]").inner_text() == "all"
+    assert page.locator(".gb-switch [aria-pressed=true]").inner_text() == "All code"
     page.locator(".gb-switch button", has_text="key").click()
     assert closed.count() == folds.count()
 

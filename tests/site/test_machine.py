@@ -53,6 +53,9 @@ def after(page, act):
     return machine(page, "translation").inner_text()
 
 
+FILTER = "getComputedStyle(document.querySelector('.gb-m-plan')).filter"
+
+
 def large(page):
     rows = page.locator("[data-part='large'] tbody tr")
     return [[float(cell) for cell in row.locator("td").all_inner_texts()] for row in rows.all()]
@@ -100,10 +103,27 @@ def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_load
     assert part(page, "step").inner_text() == "2"
     shown = part(page, "bars").locator("b").all_inner_texts()
     assert shown == [piece for _, piece, _ in first.likely(1)]
-    page.locator("[data-part=bars] button").nth(1).click()
+    part(page, "swap").click()
     assert "load it first" in part(page, "status").inner_text()
     assert page.evaluate("document.activeElement.dataset.machine") == "run"
     assert not [url for url in sent if "/model/" in url]
+
+
+def test_what_needs_the_translator_offers_it_where_it_was_pressed_and_goes_on(read):
+    page = awake(read(PAGE))
+    part(page, "forward").click()
+    bar = page.locator("[data-part=bars] button").nth(1)
+    bar.click()
+    offer = page.locator(".gb-m-step [data-part=answer] button")
+    assert "14 MB" in offer.inner_text()
+    below, above = offer.bounding_box()["y"], bar.bounding_box()["y"]
+    assert 0 < below - above < 250
+    chosen = bar.locator("b").inner_text()
+    page.keyboard.press("Enter")  # the offer has the focus
+    page.wait_for_function(DONE)
+    assert part(page, "target").locator("button").nth(1).inner_text() == chosen
+    assert page.evaluate("document.activeElement.closest('[data-part]').dataset.part") == "bars"
+    assert offer.count() == 0
 
 
 def test_what_is_on_the_screen_is_what_the_package_computes(read, translator):
@@ -167,11 +187,82 @@ def test_a_token_is_chosen_a_head_switched_off_and_the_language_swapped(read, tr
     assert page.locator("[data-part='maps'] [data-off]").count() == 2
     assert after(page, part(page, "all-on").click) == first
 
-    part(page, "beams").check()
-    assert after(page, machine(page, "run").click) == translator.translate(scene.SENTENCE)
-    part(page, "beams").uncheck()
+    assert after(page, part(page, "beams").check) == translator.translate(scene.SENTENCE)
+    assert after(page, part(page, "beams").uncheck) == first
     back = after(page, part(page, "swap").click)
     assert back == translator.translate(first, "en", n_beams=1)
+
+
+def test_the_head_off_button_has_the_translation_beside_it_and_what_changed(read, translator):
+    page = awake(read(PAGE))
+    first = translate(page, scene.SENTENCE)
+    beside = page.locator(".gb-m-large [data-part=answer]")
+    assert beside.inner_text().strip() == first
+    cases = (("decoder.layers.2.cross_attention", 7), ("decoder.layers.1.self_attention", 0))
+    said = []
+    for name, head in cases:
+        page.locator(f"[data-name='{name}'][data-head='{head}']").click()
+        after(page, part(page, "off").click)
+        with without_heads(translator.model, [(name, head)]):
+            expected = translator.translate(scene.SENTENCE, n_beams=1)
+        assert beside.inner_text().startswith(expected)
+        note = "The translation stays the same." if expected == first else f"was “{first}”"
+        assert note in beside.inner_text()
+        assert note in part(page, "status").inner_text()
+        said.append(expected == first)
+        after(page, part(page, "all-on").click)
+        assert beside.inner_text().strip() == first
+    assert sorted(said) == [False, True]  # both notes were seen
+
+
+def test_a_sentence_after_one_that_was_translated_back_goes_into_the_other_language(read):
+    page = awake(read(PAGE))
+    translate(page, "I like dogs.")
+    back = after(page, part(page, "swap").click)
+    assert back == "I like dogs."
+    assert translate(page, "Les chats mangent du poisson.") == "Cats eat fish."
+    part(page, "to").select_option("fr")
+    machine(page, "run").click()
+    page.wait_for_function(
+        "document.querySelector('[data-part=status]').textContent.includes('French already')"
+    )
+    part(page, "to").select_option("")
+    after(page, machine(page, "run").click)
+    assert "already" not in part(page, "status").inner_text()
+
+
+#: What is on the page when the first token has been written.
+WATCH = """() => {
+  const root = document.querySelector(".gb-machine"), seen = window.seen = [];
+  new MutationObserver(() => {
+    const source = [...root.querySelectorAll("[data-part=source] span")].map((t) => t.textContent);
+    const n = root.querySelectorAll("[data-part=target] button").length;
+    seen.push({ source, n, state: root.dataset.state });
+  }).observe(root.querySelector("[data-part=target]"), { childList: true });
+}"""
+
+
+def test_what_it_reads_is_new_before_the_first_token_and_the_rest_is_dimmed_until_then(read):
+    page = awake(read(PAGE))
+    translate(page, "I like dogs.")
+    page.evaluate(WATCH)
+    translate(page, SENTENCE)
+    empty, one, *_, last = page.evaluate("seen")
+    assert [empty["n"], one["n"], empty["state"], one["state"]] == [0, 1, "writing", "writing"]
+    shown = part(page, "source").locator("li").all_inner_texts()
+    assert empty["source"] == one["source"] == last["source"] == shown
+    opacity = """state => {
+      const root = document.querySelector(".gb-machine");
+      root.dataset.state = state;
+      return [...root.querySelectorAll("section")].map((s) => {
+        s.getAnimations().forEach((each) => each.finish());
+        return Number(getComputedStyle(s).opacity);
+      });
+    }"""
+    assert page.evaluate(opacity, "done") == [1] * 5
+    flow, *others = page.evaluate(opacity, "writing")
+    assert flow == 1
+    assert max(others) <= 0.5
 
 
 def test_the_keyboard_does_it_all(read):
@@ -191,8 +282,11 @@ def test_the_keyboard_does_it_all(read):
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     assert part(page, "asks").inner_text() == "<s>"
-    # One stop of the Tab key for all maps, and one for all cells.
-    for box in ("maps", "large"):
+    # One stop of the Tab key for all tokens, bars, maps, and cells.
+    page.locator("[data-part='bars'] [aria-pressed='true']").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.parentElement.matches(':nth-child(2)')")
+    for box in ("target", "bars", "maps", "large"):
         stops = f"document.querySelectorAll('[data-part={box}] button[tabindex=\"0\"]').length"
         assert page.evaluate(stops) == 1
 
@@ -208,8 +302,68 @@ def test_what_it_refuses_it_refuses_with_a_sentence_and_goes_on(read):
             arg=said,
         )
         assert machine(page, "translation").get_attribute("data-state") == "refused"
+        # What is below is not of this text, and says so.
+        assert f"still belongs to “{scene.SENTENCE}”" in part(page, "status").inner_text()
+        assert "grayscale" in page.evaluate(FILTER)
     assert translate(page, "Thank you")
+    assert page.evaluate(FILTER) == "none"
     assert seen.problems == []
+
+
+def test_nothing_is_loaded_for_an_empty_field(read):
+    seen = read(PAGE)
+    page, sent = awake(seen), []
+    page.context.on("request", lambda request: sent.append(request.url))
+    machine(page, "sentence").fill(" ")
+    machine(page, "run").click()
+    page.wait_for_selector(".gb-machine[data-state=refused]")
+    assert "nothing to translate" in part(page, "status").inner_text()
+    assert not [url for url in sent if "/model/" in url]
+
+
+#: How far the focused cell is inside of the labels on its left, and of the box on its right.
+ROOM = """() => {
+  const [cell, label, box] = [
+    document.activeElement, document.activeElement.closest("tr").cells[0],
+    document.querySelector(".gb-m-scroll"),
+  ].map((part) => part.getBoundingClientRect());
+  return Math.min(cell.left - label.right, box.right - cell.right);
+}"""
+
+
+def test_on_a_phone_a_map_opens_at_its_first_column_and_labels_hide_no_cell(read):
+    page = awake(read(PAGE, width=390))
+    box = page.locator(".gb-m-scroll")
+    assert box.evaluate("box => box.scrollLeft") == 0
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth + 50")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    for label in (box.locator("thead td"), box.locator("tbody th").first):
+        look = label.evaluate(
+            "label => (({ position, backgroundColor }) => [position, backgroundColor])"
+            "(getComputedStyle(label))"
+        )
+        assert look == ["sticky", paper]
+    box.locator("td button").first.focus()
+    n_columns = box.locator("thead th").count()
+    for key in ["ArrowRight"] * (n_columns - 1) + ["ArrowLeft"] * (n_columns - 1):
+        page.keyboard.press(key)
+        assert page.evaluate(ROOM) >= -0.5
+
+
+def test_a_map_that_is_tapped_on_a_phone_is_seen_large_and_names_its_rows(read):
+    page = awake(read(PAGE, width=390, has_touch=True))
+    part(page, "forward").click()
+    page.locator("[data-name='decoder.layers.0.self_attention'][data-head='3']").tap()
+    page.wait_for_function(
+        "(({ top, bottom }) => top >= 0 && top < innerHeight / 2)"
+        "(document.getElementById('gb-m-large-title').getBoundingClientRect())"
+    )
+    first = scene.first_scene()
+    assert part(page, "read").inner_text() == first.target[0]
+    assert part(page, "written").inner_text() == first.target[1]
+    assert page.locator("[data-part=large] [data-step] th").inner_text() == first.target[0]
+    page.locator("[data-name='encoder.layers.0.self_attention'][data-head='3']").tap()
+    page.locator("[data-part=decoding]").wait_for(state="hidden")
 
 
 @pytest.mark.parametrize(("pixels", "mode"), [(1400, "light"), (390, "dark")])

@@ -7,12 +7,17 @@ from pathlib import Path
 
 from glassbox.translation.translator import find_model
 
-#: The translator that the page runs, and the language model.
-MODEL, POET = "tatoeba-en-fr", "shakespeare"
+#: The translator that the page runs, the language model, and the BERT.
+MODEL, POET, BERT = "tatoeba-en-fr", "shakespeare", "bert-english"
 #: The files that the scripts fetch for each model, and their folder on the site.
 MODEL_FILES = ("config.json", "vocab.json", "merges.txt", "token_counts.json", "model.safetensors")
 POET_FILES = ("config.json", "language_model.json", "model.safetensors")
-FOLDERS = {MODEL: ("model", MODEL_FILES), POET: ("poet", POET_FILES)}
+BERT_FILES = ("config.json", "vocab.txt", "model.safetensors")
+FOLDERS = {
+    MODEL: ("model", MODEL_FILES),
+    POET: ("poet", POET_FILES),
+    BERT: ("bert", BERT_FILES),
+}
 
 
 def model_files(model: str = MODEL) -> list[Path]:

@@ -36,10 +36,19 @@ OPTIONS = """\
 <option value="fr">French</option><option value="en">English</option></select></label>
 <label><input type="checkbox" data-part="beams"> with five beams</label>"""
 SWAP = '<button type="button" data-part="swap">Translate it back</button>'
-ALL_ON = """\
-<p class="gb-m-note gb-m-alive">Click a map to switch its head off, and again to switch it on.</p>
+ANSWER = '<p class="gb-m-answer" data-part="answer"><i>{{ text }}</i></p>'
+ALL_ON = '<button type="button" data-part="all-on" hidden>Switch all heads on</button>'
+OFF = """\
 <p class="gb-m-controls" data-part="controls" hidden>\
-<button type="button" data-part="all-on" hidden>Switch all heads on</button></p>"""
+<button type="button" data-part="off" aria-pressed="false">Switch this head off</button> \
+{{ all-on }}</p>
+{{ answer }}"""
+HINT = """\
+<p class="gb-m-note gb-m-alive">\
+Click a map to switch its head off, and again to switch it on.</p>"""
+BAR = """\
+<div class="gb-m-bar">{{ answer }}<p class="gb-m-controls" data-part="controls" hidden>\
+{{ all-on }}</p></div>"""
 TEMPERATURE = """\
 <div class="gb-m-controls" data-part="controls" hidden><label>temperature \
 <input type="range" data-part="temperature" min="0.1" max="2" step="0.1" value="1"> \
@@ -302,7 +311,7 @@ def _attention(scene: Scene, name: str, chosen: tuple[str, int]) -> str:
 def bars(likely: Iterable[tuple[int, str, float]], written: int | None = None) -> str:
     """Draw tokens, each an id, a text and a probability, as clickable bars."""
     return "".join(
-        f'<li><button type="button" data-id="{token}" style="--v:{probability:.4f}"'
+        f'<li><button type="button" tabindex="-1" data-id="{token}" style="--v:{probability:.4f}"'
         f' aria-pressed="{str(token == written).lower()}">'
         f"<b>{escape(piece)}</b><i></i><span>{probability:.3f}</span></button></li>"
         for token, piece, probability in likely
@@ -327,12 +336,13 @@ def _steps(scene: Scene) -> dict[str, object]:
     }
 
 
-def _large(scene: Scene, piece: Piece) -> str:
+def _large(scene: Scene, piece: Piece, step: int) -> str:
     name = piece.large
+    step = -1 if name.startswith("encoder") else step
     weights = scene.tape[name].weights[0, piece.head].tolist()
     head = "".join(f'<th scope="col">{escape(token)}</th>' for token in scene.columns(name))
     body = "".join(
-        f'<tr><th scope="row">{escape(token)}</th>'
+        f'<tr{" data-step" * (i == step)}><th scope="row">{escape(token)}</th>'
         + "".join(
             f'<td style="--v:{weight:.4f}" data-tone="{_tone(weight)}"'
             f"{' data-chosen' if (i, j) == piece.cell else ''}>"
@@ -418,6 +428,9 @@ def html(name: str = "", scene: Scene | None = None) -> str:
     loaded = sum(file.stat().st_size for file in model_files()[:-1]) if tokens else size()
     megabytes = f"{loaded / 1e6:.1f}" if tokens else f"{loaded / 1e6:.0f}"
     step = len(scene.target) - 1 if name == "memory" else 0
+    plan = _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head))
+    if name == "heads-off":
+        plan = HINT + plan + BAR
     slots = {
         "piece": f' data-piece="{name}"' if name else "",
         "options": "" if name else OPTIONS,
@@ -430,16 +443,22 @@ def html(name: str = "", scene: Scene | None = None) -> str:
         "translation": escape(scene.text),
         "source": _tokens(scene.source, "span", scene.source_ids if tokens else None),
         "target": _tokens(scene.target, 'button type="button" tabindex="-1"'),
-        "plan": (ALL_ON if name == "heads-off" else "")
-        + _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head)),
+        "plan": plan,
         "plan-title": piece.title,
         "bars": bars(scene.likely(step), scene.target_ids[step]),
+        "off": OFF if "flow" in piece.sections else "",
+        "all-on": ALL_ON,
+        "answer": ANSWER,
+        "text": escape(scene.text),
+        "decoding": " hidden" if piece.large.startswith("encoder") else "",
+        "written": escape(scene.target[step]),
+        "step-title": "Writing" if name == "memory" else "The next token",
         "step": str(step + 1),
         "steps": str(len(scene.target)),
         "row": escape(scene.rows("decoder")[step]),
         "first": json.dumps(_steps(scene)).replace("<", r"\u003c"),
         "large-title": f"{_title(piece.large)}, head {piece.head}",
-        "large": _large(scene, piece),
+        "large": _large(scene, piece, step),
         "size": str(loaded),
         "version": version(),
         "large-name": piece.large,

@@ -149,11 +149,13 @@
     own.dataset.state = "busy";
     const say = (text) => { status.textContent = text; };
     try {
+      if (!field.value.trim()) throw new Error("There is nothing to translate yet: type a sentence in English or French.");
       const live = await import("./live.js").catch(() => {
         throw new Error("The translator could not be loaded: check your connection and reload the page.");
       });
-      const result = await live.translate(field.value, own.dataset, say);
+      await live.load(own.dataset, say);
       own.querySelector("button").textContent = "Translate";
+      const result = await live.translate(field.value, say);
       scene.querySelector(".gb-stage[data-own]")?.remove();
       const drawn = live.draw(result);
       drawn.dataset.own = "";

@@ -9,13 +9,15 @@ const FAINTEST = 0.015, AROUND = 44, BETWEEN = 10, BEFORE_A_WORD = 16, WIDE_GAP 
 const client = new Client();
 let loaded = false;
 
-export async function translate(text, { size, version }, say) {
-  if (!loaded) {
-    await client.ask({ type: "load", size: Number(size), version }, ({ received }) => {
-      say(`Loading the translator: ${(received / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB …`);
-    });
-    loaded = true;
-  }
+export async function load({ size, version }, say) {
+  if (loaded) return;
+  await client.ask({ type: "load", size: Number(size), version }, ({ received }) => {
+    say(`Loading the translator: ${(received / 1e6).toFixed(1)} of ${(size / 1e6).toFixed(1)} MB …`);
+  });
+  loaded = true;
+}
+
+export function translate(text, say) {
   say("Translating …");
   return client.ask({ type: "translate", text, beams: 5, longest: LONGEST });
 }

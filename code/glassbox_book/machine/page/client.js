@@ -24,3 +24,60 @@ export class Client {
     });
   }
 }
+
+// A part of a page that runs a model: what the machine and the language model have in common.
+export class Panel {
+  constructor(root, model, loader, names) {
+    Object.assign(this, { root, model, loader });
+    this.parts = (name) => [...root.querySelectorAll(`[data-part="${name}"]`)];
+    this.part = (name) => this.parts(name)[0];
+    [this.field, this.button, this.output] = names.map((name) => root.querySelector(`[data-machine="${name}"]`) ?? document.createElement("output"));
+  }
+
+  ask(...request) { return (this.client ??= new Client()).ask(...request); }
+
+  say(text) { for (const place of [this.part("status"), this.place]) if (place) place.textContent = text; }
+
+  // `previous` is what is still shown of the sentence before.
+  become(state, previous = false) {
+    this.root.dataset.state = this.output.dataset.state = state;
+    this.root.toggleAttribute("data-previous", previous);
+  }
+
+  get temperature() { return Number(this.part("temperature").value); }
+
+  load() {
+    return (this.loading ??= this.fetchModel().catch((error) => {
+      this.loading = null;
+      throw error;
+    }));
+  }
+
+  async fetchModel() {
+    const { size, version } = this.root.dataset, progress = this.part("progress");
+    progress.hidden = false;
+    this.say(`Loading the ${this.model} …`);
+    try {
+      this.loaded = await this.ask({ type: this.loader, size: Number(size), version }, ({ received }) => { progress.value = received / size; }) ?? true;
+      this.button.textContent = this.button.dataset.then;
+    } finally { progress.hidden = true; }
+  }
+
+  // Nothing is loaded unasked. The question is put where the reader has just pressed, or else to
+  // the button of the form.
+  whenLoaded(act, pressed) {
+    if (this.loaded) return act();
+    this.place = pressed?.closest("section").querySelector('[data-part="answer"]');
+    this.say(`This needs the ${this.model}: load it first. `);
+    if (!this.place) return this.button.focus();
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `Load it ${this.button.textContent.match(/\(.+?\)/)[0]} and go on`;
+    button.addEventListener("click", () => {
+      pressed.focus();
+      this.load().then(act, ({ message }) => this.say(message)).finally(() => { this.place = null; });
+    });
+    this.place.append(button);
+    button.focus();
+  }
+}

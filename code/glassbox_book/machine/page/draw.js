@@ -4,6 +4,8 @@ const LEVELS = 10;
 
 export const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
+export const NOTHING = "There is nothing to translate yet: type a sentence in English or French.";
+
 // What would not be seen, or would turn the text around, is named.
 export function visible(piece) {
   return piece.replace(/^ +| +$/g, (spaces) => "\u2423".repeat(spaces.length))
@@ -40,15 +42,16 @@ export function largeMap(weights, rows, columns, cell, step) {
 
 export function bars(likely, written) {
   return likely.map(({ id, piece, probability }) => (
-    `<li><button type="button" data-id="${id}" style="--v:${probability.toFixed(4)}" aria-pressed="${id === written}">`
+    `<li><button type="button" tabindex="-1" data-id="${id}" style="--v:${probability.toFixed(4)}" aria-pressed="${id === written}">`
     + `<b>${escape(piece)}</b><i></i><span>${probability.toFixed(3)}</span></button></li>`
   )).join("");
 }
 
 export const strip = (numbers) => Array.from(numbers, (number) => `<i style="--s:${number.toFixed(3)}"></i>`).join("");
 
-// One stop of the Tab key for many buttons; the arrow keys move among them.
-export function rove(box, selector, columns) {
+// One stop of the Tab key for many buttons; the arrow keys move among them, and who is on one of them
+// stays there when they are drawn again.
+export function rove(box, selector, columns = () => 1, preferred = selector) {
   const all = () => [...box.querySelectorAll(selector)];
   const stop = (button) => all().forEach((other) => { other.tabIndex = other === button ? 0 : -1; });
   box.addEventListener("keydown", (event) => {
@@ -59,7 +62,13 @@ export function rove(box, selector, columns) {
     const there = buttons[Math.min(buttons.length - 1, Math.max(0, here + steps[event.key]))];
     stop(there);
     there.focus();
+    there.scrollIntoView({ block: "nearest", inline: "nearest" });  // not only some of it
   });
   box.addEventListener("focusin", (event) => event.target.matches(selector) && stop(event.target));
-  return (preferred) => stop(box.querySelector(preferred) ?? all()[0]);
+  return (html) => {
+    const here = all().indexOf(document.activeElement);
+    if (html !== undefined) box.innerHTML = html;
+    stop(box.querySelector(preferred) ?? all()[0]);
+    if (here >= 0) (all()[here] ?? all().at(-1))?.focus({ preventScroll: true });
+  };
 }

@@ -1,26 +1,22 @@
 // Makes the machine of the page alive: what is typed goes to the worker, what comes back is drawn.
 
 import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./attention.js";
-import { Client } from "./client.js";
-import { bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
+import { Blank } from "./blank.js";
+import { Panel } from "./client.js";
+import { NOTHING, bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
 import { draw } from "./generation.js";
 import { Poet } from "./poet.js";
 import { readTensors } from "./safetensors.js";
 
 const NAMES = { self_attention: "self-attention", cross_attention: "cross-attention" };
 const N_HEADS = 8;
-const OTHER = { en: "fr", fr: "en" };
+const OTHER = { en: "fr", fr: "en" }, LANGUAGES = { en: "English", fr: "French" };
 
 // The whole machine, or a piece of it that has some of its sections. A piece fetches nothing but
 // this script before somebody touches it.
-class Machine {
+class Machine extends Panel {
   constructor(root) {
-    this.root = root;
-    this.parts = (name) => [...root.querySelectorAll(`[data-part="${name}"]`)];
-    this.part = (name) => this.parts(name)[0];
-    this.field = root.querySelector('[data-machine="sentence"]');
-    this.button = root.querySelector('[data-machine="run"]');
-    this.output = root.querySelector('[data-machine="translation"]') ?? document.createElement("output");
+    super(root, "translator", "load", ["sentence", "run", "translation"]);
     this.off = new Set();
     this.chosen = new Set();  // steps at which the reader chose
     this.step = 0;
@@ -62,10 +58,12 @@ class Machine {
     const steps = likely.map((each) => ({ likely: each }));
     // Whoever has typed and sent a sentence meanwhile has a scene already.
     this.scene ??= { ...first, steps, attentions };
+    this.whole ??= { asked: this.asked(first), text: first.text };
   }
 
   listen() {
     const on = (target, type, act) => target?.addEventListener(type, (event) => {
+      if (this.root.dataset.state === "writing") return;
       this.ready().then(() => act(event)).catch((error) => this.say(`This could not be loaded (${error.message}): check your connection.`));
     });
     const pressed = (name, selector, act) => on(this.part(name), "click", ({ target }) => {
@@ -82,161 +80,181 @@ class Machine {
     });
     on(this.part("swap"), "click", () => this.whenLoaded(() => {
       this.field.value = this.scene.text;
-      this.part("to").value = OTHER[this.scene.to];
-      this.run();
+      this.part("to").value = "";
+      this.run({ to: OTHER[this.scene.to] });
     }));
+    on(this.part("beams"), "change", () => this.loaded && this.run());
     on(this.part("back"), "click", () => this.goTo(this.step - 1));
     on(this.part("forward"), "click", () => this.goTo(this.step + 1));
     if (this.piece !== "heads-off") pressed("target", "button", (button) => this.goTo([...this.part("target").children].indexOf(button.parentElement)));
-    pressed("bars", "button", ({ dataset }) => this.choose(Number(dataset.id)));
-    pressed("maps", "[data-name]", ({ dataset: { name, head } }) => {
-      if (this.piece === "heads-off") this.turn(name, head);
+    pressed("bars", "button", (button) => this.choose(Number(button.dataset.id), button));
+    pressed("maps", "[data-name]", (button) => {
+      const { name, head } = button.dataset;
+      if (this.piece === "heads-off") this.turn(name, head, button);
       else this.look(name, Number(head));
     });
     pressed("large", "td button", (button) => this.open(button.closest("tr").rowIndex - 1, button.parentElement.cellIndex - 1));
-    on(this.part("off"), "click", () => this.turn(this.name, this.head));
+    on(this.part("off"), "click", () => this.turn(this.name, this.head, this.part("off")));
     on(this.part("all-on"), "click", () => { this.off.clear(); this.again(); });
-    on(this.part("temperature"), "input", () => this.whenLoaded(() => this.drawStep()));
-    on(this.part("draw"), "click", () => this.whenLoaded(() => {
-      const { logits } = this.scene.steps[this.step];
-      this.choose(draw(this.tempered(logits), Math.random()), 1);
-    }));
-    const columns = { target: () => 1, maps: () => N_HEADS, large: () => this.part("large").querySelectorAll("thead th").length };
-    const inside = { target: "button", maps: "[data-name]", large: "td button" };
-    const preferred = { target: "[aria-current]", maps: '[aria-pressed="true"]', large: "[data-chosen] button" };
+    // Without the translator there are no logits of the printed sentence: it is translated first.
+    const withLogits = (act) => ({ target }) => this.whenLoaded(async () => {
+      if (!this.scene.steps[this.step].logits) await this.again();
+      act(this.scene.steps[this.step]);
+    }, target);
+    on(this.part("temperature"), "input", withLogits(() => this.drawStep()));
+    on(this.part("draw"), "click", withLogits(({ logits }) => this.choose(draw(this.tempered(logits), Math.random()), null, 1)));
+    const width = () => this.part("large").querySelectorAll("thead th").length;
     this.roving = {};
-    for (const name of Object.keys(columns)) {
-      this.roving[name] = this.part(name) ? rove(this.part(name), inside[name], columns[name]) : () => {};
-      if (this.part(name)) this.roving[name](preferred[name]);
+    for (const [name, inside, columns, preferred] of [
+      ["target", "button", () => 1, "[aria-current]"],
+      ["bars", "button", () => 1, '[aria-pressed="true"]'],
+      ["maps", "[data-name]", () => N_HEADS, '[aria-pressed="true"]'],
+      ["large", "td button", width, "[data-chosen] button"],
+    ]) {
+      this.roving[name] = this.part(name) ? rove(this.part(name), inside, columns, preferred) : () => {};
+      this.roving[name]();
     }
   }
 
   // A head off, or on again.
-  turn(name, head) {
+  turn(name, head, pressed) {
     this.whenLoaded(() => {
       const which = `${name}/${head}`;
       if (!this.off.delete(which)) this.off.add(which);
-      this.again();
-    });
+      return this.again();
+    }, pressed);
   }
 
   // The pieces of a sentence need no weights.
   async cut() {
     const { size, version } = this.root.dataset;
+    const sentence = this.field.value;
     try {
-      const result = await this.ask({ type: "tokenize", text: this.field.value, size: Number(size), version });
-      this.scene = result;
+      if (!sentence.trim()) throw new Error(NOTHING);
+      const result = await this.ask({ type: "tokenize", text: sentence, size: Number(size), version });
+      this.scene = { ...result, sentence };
       this.drawSource();
       this.say(`${result.source.length} tokens, including one that names the language to write and one that ends the sentence.`);
       this.button.textContent = this.button.dataset.then;
-      this.root.dataset.state = "done";
-    } catch (error) {
-      this.say(error.message);
-      this.root.dataset.state = "refused";
-    }
+      this.become("done");
+    } catch (error) { this.refuse(error); }
   }
 
-  ask(...request) { return (this.client ??= new Client()).ask(...request); }
+  // What is on the screen stays, and says which sentence it belongs to.
+  refuse({ message }) {
+    const { sentence = this.field.defaultValue } = this.scene ?? {};
+    const previous = sentence !== this.field.value;
+    this.say(previous ? `${message} What is below still belongs to “${sentence}”.` : message);
+    if (this.scene) this.draw();
+    this.become("refused", previous);
+  }
 
   // The probabilities at the reader's temperature.
   tempered(logits) {
-    const temperature = Number(this.part("temperature").value);
-    this.part("temperature-shown").textContent = temperature.toFixed(1);
-    return softmax(Float64Array.from(logits, (logit) => logit / temperature));
+    this.part("temperature-shown").textContent = this.temperature.toFixed(1);
+    return softmax(Float64Array.from(logits, (logit) => logit / this.temperature));
   }
 
-  // Whoever has not loaded the translator is told of the button that says how large it is.
-  whenLoaded(act) {
-    if (this.loaded) return act();
-    this.say("This needs the translator: load it first.");
-    this.button.focus();
-  }
-
-  say(text) { this.part("status").textContent = text; }
-
-  choose(id, forward = 0) {
-    this.whenLoaded(() => {
+  choose(id, pressed, forward = 0) {
+    return this.whenLoaded(() => {
       this.chosen = new Set([...this.chosen].filter((step) => step < this.step).concat(this.step));
-      this.run({ prompt: [...this.scene.targetIds.slice(0, this.step), id], step: this.step + forward });
-    });
+      return this.run({ prompt: [...this.scene.targetIds.slice(0, this.step), id], step: this.step + forward });
+    }, pressed);
   }
 
   // The same sentence again, with the reader's tokens up to the last one that was chosen.
   again() {
     const last = Math.max(-1, ...this.chosen);
-    this.run({ prompt: this.scene.targetIds.slice(0, last + 1), step: this.step });
+    return this.run({ prompt: this.scene.targetIds.slice(0, last + 1), step: this.step });
   }
 
-  async run({ prompt = null, step = this.piece === "memory" ? Infinity : 0 } = {}) {
+  get beams() { return this.part("beams")?.checked ? 5 : 1; }
+
+  async run({ prompt = null, to = this.part("to")?.value || null, step = this.piece === "memory" ? Infinity : 0 } = {}) {
     if (this.busy) return;
     this.busy = true;
     const sentence = prompt ? this.scene.sentence : this.field.value;
-    const to = prompt ? this.scene.to : this.part("to")?.value || null;
-    const beams = !prompt?.length && this.part("beams")?.checked ? 5 : 1;
-    if (!prompt) this.chosen.clear();
+    const { beams } = this;
+    if (prompt) to = this.scene.to;
     try {
-      this.output.dataset.state = "loading";
-      if (!this.loaded) await this.load();
-      this.output.dataset.state = "writing";
+      if (!sentence.trim()) throw new Error(NOTHING);
+      this.become("loading");
+      await this.load();
       this.say(beams > 1 ? "Following five beams …" : "Reading …");
       const steps = [], start = performance.now();
       const off = [...this.off].map((which) => which.split("/")).map(([name, head]) => [name, Number(head)]);
-      const result = await this.ask({ type: "translate", text: sentence, to, prompt: prompt ?? [], off, beams }, (token) => {
-        steps.push(token);
+      const request = { text: sentence, to, prompt: prompt ?? [], off, beams: prompt?.length ? 1 : beams };
+      const result = await this.ask({ type: "translate", ...request }, ({ source, sourceIds, ...token }) => {
+        if (source) {  // it is not refused
+          this.become("writing");
+          if (!prompt) this.chosen.clear();
+          this.drawSource({ source, sourceIds });
+        } else steps.push(token);
         this.drawTarget(steps.map(({ piece }) => piece));
         this.output.textContent = token.text;
       });
       this.scene = { ...result, sentence, steps };
+      const asked = this.asked({ ...request, sentence, to: result.to });
+      if (!off.length) this.whole = { asked, text: result.text };
+      this.changed = off.length && asked === this.whole?.asked && (result.text === this.whole.text ? "The translation stays the same." : `With all heads it was “${this.whole.text}”.`);
       this.step = Math.min(step, steps.length - 1);
       this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
       this.draw();
       this.say(this.report(performance.now() - start));
-      this.output.dataset.state = "done";
-    } catch (error) {
-      this.say(error.message);
-      this.output.dataset.state = "refused";
-      if (this.scene) this.draw();
-    }
+      this.become("done");
+    } catch (error) { this.refuse(error); }
     this.busy = false;
+    if (beams !== this.beams && this.output.dataset.state === "done") await this.run();  // changed meanwhile
   }
 
-  async load() {
-    const { size, version } = this.root.dataset, progress = this.part("progress");
-    progress.hidden = false;
-    this.say("Loading the translator …");
-    try {
-      await this.ask({ type: "load", size: Number(size), version }, ({ received }) => { progress.value = received / size; });
-      this.loaded = true;
-      this.button.textContent = this.button.dataset.then;
-    } finally { progress.hidden = true; }
-  }
+  // What a translation depends on, but for the heads that are off.
+  asked({ sentence, to, prompt = [], beams = 1 }) { return JSON.stringify([sentence, to, prompt, beams]); }
 
   report(time) {
-    const { steps, familiar, target } = this.scene, parts = [];
-    parts.push(`${steps.length} tokens in ${(time / 1000).toFixed(1)} seconds, in this browser.`);
+    const { steps, source, familiar, target, to, expected } = this.scene, parts = [];
+    const seconds = `${(time / 1000).toFixed(1)} seconds, in this browser.`;
+    if (!this.part("target")) return `${source.length} tokens read in ${seconds}`;
+    parts.push(`${steps.length} tokens in ${seconds}`);
     if (this.chosen.size) parts.push(`You chose: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
-    if (this.off.size) parts.push(`Heads switched off: ${this.off.size}.`);
+    if (this.off.size) parts.push(this.without());
+    if (to !== expected && this.part("to")?.value) parts.push(`This looks like ${LANGUAGES[to]} already: choose “the other language” to turn it into ${LANGUAGES[expected]}.`);
     if (!familiar) parts.push("This text is unlike the sentences the translator was trained on: do not rely on the translation.");
     if (target.at(-1) !== "</s>") parts.push("The translation did not come to an end.");
     return parts.join(" ");
   }
 
+  without() { return `Heads switched off: ${this.off.size}. ${this.changed || ""}`; }
+
   goTo(step) {
     this.step = Math.min(this.scene.steps.length - 1, Math.max(0, step));
     if (this.name.startsWith("decoder")) this.openLargest(this.step);
     this.draw();
+    this.showCell();
   }
 
   look(name, head) {
     [this.name, this.head] = [name, head];
     this.openLargest(Math.min(name.startsWith("decoder") ? this.step : this.cell[0], this.rows().length - 1));
     this.draw();
+    this.showCell();
+    const section = this.part("large").closest("section");
+    if (section.getBoundingClientRect().top > innerHeight * 0.7) section.scrollIntoView();
   }
 
   open(i, j) {
     this.cell = [i, j];
     this.drawLarge();
-    this.part("large").querySelector("[data-chosen] button").focus();
+    this.showCell();
+    this.part("large").querySelector("[data-chosen] button").focus({ preventScroll: true });
+  }
+
+  // The open cell in view, beside the labels of its row and its column; the page stays where it is.
+  showCell() {
+    const box = this.part("large")?.parentElement, cell = box?.querySelector("[data-chosen]");
+    if (!cell) return;
+    const { offsetWidth, offsetHeight } = box.querySelector("td");
+    box.scrollLeft = Math.min(cell.offsetLeft - offsetWidth - 8, Math.max(cell.offsetLeft + cell.offsetWidth + 8 - box.clientWidth, box.scrollLeft));
+    box.scrollTop = Math.min(cell.offsetTop - offsetHeight - 8, Math.max(cell.offsetTop + cell.offsetHeight + 8 - box.clientHeight, box.scrollTop));
   }
 
   openLargest(row) {
@@ -250,20 +268,21 @@ class Machine {
 
   draw() {
     const { target, text, attentions } = this.scene;
-    if (this.part("source")) {
-      this.drawSource();
-      this.drawTarget(target);
-      this.output.textContent = text;
-    }
+    this.drawSource();
+    this.drawTarget(target);
+    this.output.textContent = text;
+    this.place = null;
+    for (const answer of this.parts("answer")) answer.innerHTML = `<i>${escape(text)}</i> <small>${this.off.size ? escape(this.without()) : ""}</small>`;
     if (this.part("bars")) this.drawStep();
     if (this.part("maps")) this.drawMaps(attentions);
     if (this.part("large")) this.drawLarge();
     if (this.part("all-on")) this.part("all-on").hidden = !this.off.size;
   }
 
-  drawSource() {
-    const ids = this.part("source").matches("[data-ids]") ? this.scene.sourceIds : null;
-    this.part("source").innerHTML = this.scene.source.map((token, i) => (
+  drawSource({ source, sourceIds } = this.scene) {
+    if (!this.part("source")) return;
+    const ids = this.part("source").matches("[data-ids]") ? sourceIds : null;
+    this.part("source").innerHTML = source.map((token, i) => (
       `<li><span>${escape(token)}</span>${ids ? `<small>${ids[i]}</small>` : ""}</li>`
     )).join("");
   }
@@ -276,15 +295,13 @@ class Machine {
       button.ariaPressed = this.piece === "heads-off" ? off : name === this.name && Number(head) === this.head;
       button.toggleAttribute("data-off", off);
     }
-    this.roving.maps('[aria-pressed="true"]');
+    this.roving.maps();
   }
 
   drawTarget(pieces) {
-    if (!this.part("target")) return;
-    this.part("target").innerHTML = pieces.map((token, step) => (
+    this.roving.target(pieces?.map((token, step) => (
       `<li><button type="button"${step === this.step ? ' aria-current="step"' : ""}${this.chosen.has(step) ? " data-chosen" : ""}>${escape(token)}</button></li>`
-    )).join("");
-    this.roving.target('[aria-current="step"]');
+    )).join(""));
   }
 
   drawStep() {
@@ -297,7 +314,7 @@ class Machine {
       const probabilities = this.tempered(logits);
       likely = likely.map((one) => ({ ...one, probability: probabilities[one.id] }));
     }
-    this.part("bars").innerHTML = bars(likely, targetIds[this.step]);
+    this.roving.bars(bars(likely, targetIds[this.step]));
     this.part("back").ariaDisabled = this.step === 0;
     this.part("forward").ariaDisabled = this.step === steps.length - 1;
   }
@@ -308,13 +325,15 @@ class Machine {
     // What is not written yet has no row: where the memory is the subject, rows come one by one.
     const rows = this.piece === "memory" ? this.weights().slice(0, this.step + 1) : this.weights();
     this.cell[0] = Math.min(this.cell[0], rows.length - 1);
-    this.part("large").innerHTML = largeMap(rows, this.rows(), this.columns(), this.cell, stack === "decoder" ? this.step : -1);
-    this.part("off").ariaPressed = off;
-    this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
-    this.roving.large("[data-chosen] button");
-    const cell = this.part("large").querySelector("[data-chosen]"), box = this.part("large").parentElement;
-    const hidden = cell.offsetLeft + cell.offsetWidth - box.clientWidth - box.scrollLeft;
-    if (hidden > 0) box.scrollLeft += hidden + 8;
+    this.roving.large(largeMap(rows, this.rows(), this.columns(), this.cell, stack === "decoder" ? this.step : -1));
+    if (this.part("off")) {
+      this.part("off").ariaPressed = off;
+      this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
+    }
+    this.part("decoding").hidden = stack === "encoder";
+    [this.part("read").textContent, this.part("written").textContent] = [this.rows()[this.step], this.scene.target[this.step]];
+    const box = this.part("large").parentElement, corner = this.part("large").querySelector("td");
+    [box.style.scrollPaddingLeft, box.style.scrollPaddingTop] = [corner.offsetWidth, corner.offsetHeight].map((size) => `${size + 6}px`);
     if (this.part("query")) this.drawCell();
   }
 
@@ -337,4 +356,5 @@ class Machine {
   }
 }
 
-for (const root of document.querySelectorAll(".gb-machine")) new (root.dataset.piece === "poet" ? Poet : Machine)(root).begin();
+const OTHERS = { poet: Poet, blank: Blank };
+for (const root of document.querySelectorAll(".gb-machine")) new (OTHERS[root.dataset.piece] ?? Machine)(root).begin();

@@ -1,6 +1,7 @@
 // A Transformer that translates: from text to text, with every number on the way.
 
 import { beamSearch } from "./beam_search.js";
+import { NOTHING } from "./draw.js";
 import { logSoftmax, stream } from "./generation.js";
 import { Tape, record, withoutHeads } from "./looking.js";
 import { readTensors } from "./safetensors.js";
@@ -34,7 +35,7 @@ export class Translator {
 
   encode(text, to = null, longest = LONGEST) {
     if (!text.isWellFormed()) throw new Refusal("This text contains half a character (an unpaired surrogate): type it again.");
-    if (!this.tokenizer.encodeText(text).length) throw new Refusal("There is nothing to translate yet: type a sentence in English or French.");
+    if (!this.tokenizer.encodeText(text).length) throw new Refusal(NOTHING);
     const ids = this.tokenizer.encodeSource(text, to ?? this.tokenizer.targetLanguage(text));
     if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most, because it shows every weight: type a single sentence.`);
     return ids;

@@ -43,7 +43,7 @@
   const scrollers = document.querySelectorAll("pre, .gb-formula, .pst-scrollable-table-container, .cell_output > *, .gb-scroll");
   const mark = () => {
     for (const box of scrollers) {
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+      if (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   };

@@ -22,10 +22,11 @@
   const contents = document.getElementById("pst-primary-sidebar");
   const hidden = "pst-sidebar-hidden";
   if (contents) {
-    contents.classList.toggle(hidden, page.dataset.contents === "hidden");
+    const front = document.querySelector(".gb-front");  // there they wait behind their button, on every visit
+    if (!front) contents.classList.toggle(hidden, page.dataset.contents === "hidden");
     requestAnimationFrame(() => delete page.dataset.contents);  // told before the first paint, by layout.html
     new MutationObserver(() => {
-      if (!matchMedia("(min-width: 992px)").matches) return;  // there it is a drawer
+      if (front || !matchMedia("(min-width: 992px)").matches) return;  // on a narrow page it is a drawer
       glassboxMemory.change((kept) => { kept.contents = contents.classList.contains(hidden) ? "hidden" : "shown"; });
     }).observe(contents, { attributeFilter: ["class"] });
   }
