@@ -37,7 +37,7 @@ def sketch(html: str) -> str:
     elif (numbers := tabulated(html)) is not None:
         drawn, view = shades(numbers)
     elif maps := MINIATURE.findall(html):
-        drawn, view = miniatures(maps[-32:])
+        drawn, view = miniatures(maps[-16:])
     elif bars := BAR.findall(html):
         drawn, view = (
             "".join(
