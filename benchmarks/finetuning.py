@@ -7,10 +7,12 @@ validation split; the test split is read once for each seed.
 """
 
 import argparse
+import itertools
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,22 +138,23 @@ def majority() -> dict[str, float]:
     }
 
 
-def studies(encoders: Sequence[str], seeds: range) -> Iterator[tuple[str, str, str, Any]]:
-    """Yield corpus, model, name and the function of every measurement."""
+def studies(
+    encoders: Sequence[str], seeds: range, kept: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str, Any]]:
+    """Yield corpus, model, name and the function of every measurement.
+
+    The first seed tries every rate; the others take the one that was best on the validation split.
+    """
     yield "sst2", "majority", "1", majority
     yield "sst2", "bag of words", "1", bag_of_words
     yield "wnut17", "tag of each word", "1", word_memory
-    for encoder in encoders:
-        for corpus in MEASURES:
-            for seed in seeds:
-                for rate in RATES[encoder]:
-                    name = f"{rate:g}/{seed}"
-                    yield (
-                        corpus,
-                        encoder,
-                        name,
-                        lambda c=corpus, e=encoder, r=rate, s=seed: tune(c, e, r, s),
-                    )
+    for seed, encoder, corpus in itertools.product(seeds, encoders, MEASURES):
+        rates = RATES[encoder]
+        if seed != seeds[0]:
+            first = kept[corpus][encoder]
+            rates = (max(rates, key=lambda rate: first[f"{rate:g}/{seeds[0]}"]["valid"]),)
+        for rate in rates:
+            yield corpus, encoder, f"{rate:g}/{seed}", partial(tune, corpus, encoder, rate, seed)
 
 
 def main() -> None:
@@ -161,7 +164,7 @@ def main() -> None:
     arguments = parser.parse_args()
     kept = json.loads(FINETUNING.read_text()) if FINETUNING.exists() else {}
     kept["machine"] = machine.describe()
-    for corpus, model, name, measure in studies(arguments.encoders, range(arguments.seeds)):
+    for corpus, model, name, measure in studies(arguments.encoders, range(arguments.seeds), kept):
         several = kept.setdefault(corpus, {}).setdefault(model, {})
         if name not in several:
             several[name] = {key: round(share, 5) for key, share in measure().items()}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from glassbox.checks import check_heads, check_kind, check_scale
 
@@ -99,10 +99,8 @@ class StackConfig:
 
     def _check_kinds(self) -> None:
         """Reject numbers and words that do not fit the declared types of the fields."""
-        hints = get_type_hints(type(self))
         for field in fields(self):
-            given, hint = getattr(self, field.name), hints[field.name]
-            declared = get_args(hint) or (hint,)
+            given, declared = getattr(self, field.name), get_args(field.type) or (field.type,)
             if all(isinstance(kind, str) for kind in declared):
                 check_kind(field.name, given, declared)
             elif int in declared or float in declared:

@@ -17,6 +17,7 @@ PIECES = {
     "heads-off": "A translation with heads switched off.",
     "memory": "The decoder's two attentions. To its own past, and to the encoder's memory.",
     "next-token": "The next token. Choose another one, and the translation goes on from there.",
+    "blank": "Fill in the blank. Hide any word of your sentence, and a BERT says what it was.",
     "poet": "A model that writes Shakespeare. Begin a line, and set the temperature.",
 }
 
@@ -32,16 +33,15 @@ class Machine(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Put it into the page, and rebuild the page when one of its files changes."""
+        from glassbox_book import machine
         from glassbox_book.machine import assets, blank, poet, scene
 
         models = [file for model in assets.FOLDERS for file in assets.model_files(model)]
         modules = [Path(str(module.__file__)) for module in (scene, poet, blank)]
         for file in (*assets.page_files(), *models, *modules):
             self.env.note_dependency(str(file))
-        others = {"poet": poet.html, "blank": blank.html}
         try:
-            draw = others.get("".join(self.arguments))
-            drawn = draw() if draw else scene.html(*self.arguments)
+            drawn = machine.html(*self.arguments)
         except ValueError as wrong:
             raise self.error(str(wrong)) from None
         if not self.arguments:

@@ -111,12 +111,9 @@ def drawings(text: str, root: Path) -> Iterator[Piece]:
 
 def drawn(piece: Piece) -> str:
     """Return the HTML of a figure, or of a piece of the machine, which the notebook only names."""
-    from glassbox_book.machine import poet, scene  # pulls in torch
+    from glassbox_book import machine  # pulls in torch
 
-    name = piece.label.removeprefix("machine-")
-    if piece.html:
-        return piece.html
-    return poet.html() if name == "poet" else scene.html(name)
+    return piece.html or machine.html(piece.label.removeprefix("machine-"))
 
 
 class FromChapter(SphinxDirective):

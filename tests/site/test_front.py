@@ -172,6 +172,7 @@ def test_a_sentence_of_the_reader_s_is_drawn_like_those_of_the_page(read, width)
 
 def test_nothing_is_loaded_for_an_empty_field_and_the_button_says_what_it_does(read):
     page, sent = read(FRONT).page, []
+    page.wait_for_load_state("networkidle")  # the icon of the page comes late
     page.context.on("request", lambda request: sent.append(request.url))
     button = page.locator(".gb-own button")
     assert "nothing to translate" in own(page, " ")

@@ -13,6 +13,7 @@ from glassbox_book.exercises import scaled_dot_product as scaled_dot_product
 from glassbox_book.exercises import self_attention as self_attention
 from glassbox_book.exercises import tokens_and_embeddings as tokens_and_embeddings
 from glassbox_book.exercises import training as training
+from glassbox_book.exercises import variants as variants
 from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
 from glassbox_book.exercises.judge import Verdict, check
 

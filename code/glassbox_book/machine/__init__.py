@@ -7,10 +7,34 @@ package. They read the same ``model.safetensors`` and compute the same numbers, 
 
 from pathlib import Path
 
+from glassbox_book.machine import blank, poet, scene
 from glassbox_book.machine.assets import write_files
 from glassbox_book.machine.scene import write_scene
 
-__all__ = ["write"]
+__all__ = ["html", "write"]
+
+#: The pieces with a model of their own; the others show the translator.
+MODELS = {"blank": blank, "poet": poet}
+
+
+def html(name: str = "") -> str:
+    """Return the HTML of a piece, or of the whole machine, in its initial state.
+
+    Parameters
+    ----------
+    name : str, optional
+        ``poet``, ``blank`` or one of ``scene.PIECES``. Defaults to the whole machine.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If there is no such piece.
+    """
+    return MODELS[name].html() if name in MODELS else scene.html(name)
 
 
 def write(folder: str | Path) -> None:
