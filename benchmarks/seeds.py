@@ -257,12 +257,22 @@ def certainty(task: TranslationTask, translator: Translator) -> dict[str, float]
     }
 
 
+def next_token(page: Page, seeds: range) -> Iterator[dict[str, float]]:
+    """Chapter 11: an encoder that learns to predict the next token, with and without a mask."""
+    page.run("imports")
+    for seed in seeds:
+        page.run("ex-next-token-answer", "manual_seed(0)", f"manual_seed({seed})")
+        no_mask, causal = page["reached"]
+        yield {"next token, no mask": no_mask, "next token, causal mask": causal}
+
+
 STUDIES: dict[str, tuple[Study, ...]] = {
     "02": (word_vectors,),
     "06": (longer_texts,),
     "07": (deep_stacks,),
     "08": (leak,),
     "09": (warm_up, translator, by_heart, smoothing),
+    "11": (next_token,),
 }
 #: Studies that run only on this processor.
 LONG = {smoothing}

@@ -172,11 +172,10 @@ def test_a_sentence_of_the_reader_s_is_drawn_like_those_of_the_page(read, width)
 
 def test_nothing_is_loaded_for_an_empty_field_and_the_button_says_what_it_does(read):
     page, sent = read(FRONT).page, []
-    page.wait_for_load_state("networkidle")  # the icon of the page comes late
     page.context.on("request", lambda request: sent.append(request.url))
     button = page.locator(".gb-own button")
     assert "nothing to translate" in own(page, " ")
-    assert not sent
+    assert not [url for url in sent if not url.endswith("favicon.svg")]  # it comes late
     assert button.inner_text().startswith("Load")
     assert "the page takes 24" in own(page, "word " * 30)
     assert button.inner_text() == "Translate"  # it is loaded, though that was refused
