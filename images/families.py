@@ -2,7 +2,7 @@
 
 from drawing import Drawing
 
-d = Drawing(640, 640)
+d = Drawing(600, 640)
 WIDTH, HEIGHT, GAP = 136, 40, 14
 
 
@@ -26,24 +26,24 @@ def stack(x: float, foot: float, parts: list[tuple[str, str, bool]]) -> None:
 
 def family(x: float, y: float, name: str, work: str, reads: bool, writes: bool, both: bool) -> None:
     """Draw a family: its encoder layer on the left, its decoder layer on the right."""
-    d.text(x + 160, y + 28, name, size=19, bold=True)
-    d.text(x + 160, y + 52, work, size=17, colour="muted")
-    d.box(x + 6, y + 68, 308, 232, fill="surface", radius=12)
+    d.text(x + 150, y + 28, name, size=19, bold=True)
+    d.text(x + 150, y + 52, work, size=17, colour="muted")
+    d.box(x + 2, y + 68, 296, 232, fill="surface", radius=12)
     foot = y + 280
     attention, inner = ("self-attention", "attention"), ("feed-forward", "feed-forward")
-    stack(x + 16, foot, [(*attention, reads), (*inner, reads)])
+    stack(x + 8, foot, [(*attention, reads), (*inner, reads)])
     masked, cross = ("causal attention", "attention"), ("cross-attention", "attention")
-    stack(x + 168, foot, [(*masked, writes), (*cross, both), (*inner, writes)])
+    stack(x + 156, foot, [(*masked, writes), (*cross, both), (*inner, writes)])
     if both:
         top = foot - 2 * (GAP + HEIGHT) - GAP - 4
         side = foot - GAP - HEIGHT - GAP - HEIGHT / 2
-        d.arrow((x + 84, top), (x + 160, top), (x + 160, side), (x + 168, side), colour="memory")
+        d.arrow((x + 76, top), (x + 150, top), (x + 150, side), (x + 156, side), colour="memory")
 
 
 family(0, 0, "the paper, T5", "reads one text, writes another", True, True, True)
-family(320, 0, "BERT", "reads, and fills blanks", True, False, False)
+family(300, 0, "BERT", "reads, and fills blanks", True, False, False)
 family(0, 330, "GPT-2, LLaMA", "goes on with a text", False, True, False)
-d.text(480, 420, "solid: kept", size=17)
-d.text(480, 446, "dashed: left out", size=17, colour="muted")
+d.text(450, 420, "solid: kept", size=17)
+d.text(450, 446, "dashed: left out", size=17, colour="muted")
 
 d.save("families.svg")
