@@ -62,7 +62,20 @@ def learn(group: Processes, sharding: Sharding, steps: int = 4) -> list[float]:
 
 
 def build(group: Processes, sharding: Sharding) -> tuple[nn.Module, torch.optim.Optimizer]:
-    """Return the same model in every process, and its optimiser."""
+    """Return the same model in every process, and its optimiser.
+
+    Parameters
+    ----------
+    group : Processes
+        The processes, of which this is one.
+    sharding : {"none", "full"}
+        As for :func:`glassbox.training.distribute`.
+
+    Returns
+    -------
+    tuple of Module and Optimizer
+        What is sharded holds this process's part.
+    """
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = distribute(GPT2(GPT2Config(**SIZES)).to(group.device), group, sharding)
@@ -70,7 +83,20 @@ def build(group: Processes, sharding: Sharding) -> tuple[nn.Module, torch.optim.
 
 
 def shares(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[float]:
-    """Return the shares of parameters, gradients and optimiser states that this process holds."""
+    """Return the shares of parameters, gradients and optimiser states that this process holds.
+
+    Parameters
+    ----------
+    model : Module
+        After at least one step.
+    optimizer : Optimizer
+        Of the model's parameters.
+
+    Returns
+    -------
+    list of float
+        Three shares, of the numbers that all processes hold together.
+    """
     parameters = list(model.parameters())
     gradients = [p.grad for p in parameters if p.grad is not None]
     states = [
