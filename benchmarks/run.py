@@ -19,14 +19,16 @@ from benchmarks import (
     machine,
     page,
     paint,
+    roofline,
     training,
 )
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
+from glassbox.results import SPEED
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = (attention, bert, training, decoding, kernels)
-Result = Comparison | Growth | decoding.Share | paint.Paint
+Result = Comparison | Growth | decoding.Share | paint.Paint | roofline.Roof
 
 
 def measure(device: str, seconds: float) -> Iterator[Result]:
@@ -35,6 +37,7 @@ def measure(device: str, seconds: float) -> Iterator[Result]:
         yield from suite.measure(device, seconds)
     yield decoding.share_of_bandwidth(device)
     yield from growth.measure(device)
+    yield from roofline.measure(device)
 
 
 def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
@@ -75,7 +78,7 @@ def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
             f"| {law.what} | {law.device} | {lengths} | {costs} {law.unit} | {law.exponent:.2f} |"
         )
     for done in results:
-        if isinstance(done, decoding.Share | paint.Paint):
+        if isinstance(done, decoding.Share | paint.Paint | roofline.Roof):
             lines += ["", done.sentence()]
     return "\n".join(lines) + "\n"
 
@@ -109,6 +112,8 @@ def row(done: Result) -> dict[str, Any]:
         }
     if isinstance(done, paint.Paint):
         return {"what": paint.WHAT, "paint_ms": {k: round(v) for k, v in done.pages.items()}}
+    if isinstance(done, roofline.Roof):
+        return {"what": done.what, **roofline.row(done)}
     return {
         "what": done.what,
         "device": done.device,
@@ -124,7 +129,7 @@ def line(done: Result) -> str:
         return f"{done.ratio:6.3f}  {done.what}, {done.device}"
     if isinstance(done, Growth):
         return f"n^{done.exponent:4.2f}  {done.what}, {done.device}"
-    if isinstance(done, paint.Paint):
+    if isinstance(done, paint.Paint | roofline.Roof):
         return done.sentence()
     return f"{done.share:6.3f}  {done.what}, {done.device}"
 
@@ -148,7 +153,9 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     name = machine.name(about)
     (RESULTS / f"{name}.md").write_text(table(about, results), encoding="utf-8")
-    (RESULTS / f"{name}.json").write_text(record(about, results), encoding="utf-8")
+    for file in (RESULTS / f"{name}.json", SPEED):
+        file.write_text(record(about, results), encoding="utf-8")
+    roofline.write(about, [done for done in results if isinstance(done, roofline.Roof)])
     page.write()
     print(f"\n{table(about, results)}\nWritten to benchmarks/results/{name}.md and .json.")
 

@@ -74,6 +74,16 @@ def wait(device: str) -> None:
 
 def seconds_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
     """Return the median time of some work, after three rounds to warm up."""
+    return median(times_of(work, device, rounds))
+
+
+def fastest_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
+    """Return the shortest time of some work: what the machine can do when nothing else runs."""
+    return min(times_of(work, device, rounds))
+
+
+def times_of(work: Work, device: str, rounds: int) -> list[float]:
+    """Return the seconds of every round, after three rounds to warm up."""
     times = []
     for _ in range(rounds + 3):
         wait(device)
@@ -81,4 +91,4 @@ def seconds_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
         work()
         wait(device)
         times.append(time.perf_counter() - start)
-    return median(times[3:])
+    return times[3:]

@@ -50,6 +50,11 @@ class Shaken(TorchDispatchMode):
         super().__init__()
         self.salt = salt
 
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Whether `torch.compile` traces in this mode, as on a processor, and not around it."""
+        return True
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:

@@ -1,4 +1,4 @@
-"""Results of this book's training runs, as files: logs, scores and cards (chapters 9 and 10)."""
+"""Results of the book's training runs, as files: logs, scores, cards (chapters 9, 10 and 12)."""
 
 import json
 from pathlib import Path
@@ -20,6 +20,11 @@ FAMILY = Path(__file__).parent / "family.json"
 MASKING = Path(__file__).parent / "masking.json"
 #: BERTs fine-tuned on SST-2 and WNUT 2017, beside their baselines, with several seeds.
 FINETUNING = Path(__file__).parent / "finetuning.json"
+#: Times and memory on the book's machine, as ``make bench`` measured them: a copy of its file in
+#: ``benchmarks/results``.
+SPEED = Path(__file__).parent / "speed.json"
+#: How fast a machine reads and computes, in numbers of several precisions.
+ROOFLINE = Path(__file__).parent / "roofline.json"
 
 
 def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:

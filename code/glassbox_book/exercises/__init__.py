@@ -5,6 +5,7 @@ One package per chapter declares its exercises; importing it here registers them
 
 from glassbox_book.exercises import architecture as architecture
 from glassbox_book.exercises import decoder as decoder
+from glassbox_book.exercises import efficiency_and_scale as efficiency_and_scale
 from glassbox_book.exercises import encoder as encoder
 from glassbox_book.exercises import generation as generation
 from glassbox_book.exercises import multi_head_attention as multi_head_attention
