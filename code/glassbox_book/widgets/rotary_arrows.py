@@ -147,7 +147,7 @@ def _dials(
             lines.append(f'<path class="gb-{kind}" data-part="arrow" d="{head(*tip)}"/>')
         figures.append(
             f'<figure><svg viewBox="-56 -56 112 112" aria-hidden="true">{"".join(lines)}</svg>'
-            f"<figcaption>{speed:.3g} radians a position, adds "
+            f"<figcaption>{speed:.3g} radian{'' if speed == 1 else 's'} a position, adds "
             f'<output data-part="share">{fixed(share)}</output></figcaption></figure>'
         )
     return (
