@@ -15,9 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from benchmarks import machine
 from glassbox.files import atomic_write
 from glassbox.models import GPT2
+from glassbox.models.language_model import INITIAL_STD
 from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
 from glassbox.results import FAMILY, RUNS
 from glassbox.training import (
@@ -44,6 +47,13 @@ def rotary(model: GPT2) -> RotaryPositions:
     return RotaryPositions(model.config.d_model // model.config.heads(0))
 
 
+class SmallSinusoids(SinusoidalPositions):
+    """Sinusoids with the standard deviation that GPT-2's embeddings begin with."""
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return x + (super().embed(x, positions) - x) * INITIAL_STD * 2**0.5
+
+
 VARIANTS = {
     "GPT-2": Variant(),
     "RMSNorm": Variant({"norm": "rms"}),
@@ -57,6 +67,7 @@ VARIANTS = {
     "sinusoidal positions": Variant(
         positions=lambda model: SinusoidalPositions(model.config.d_model)
     ),
+    "small sinusoids": Variant(positions=lambda model: SmallSinusoids(model.config.d_model)),
     "ALiBi": Variant(positions=lambda model: AlibiPositions(model.config.heads(0))),
     "post-norm": Variant({"norm_first": False}),
 }
@@ -100,9 +111,10 @@ def main() -> None:
     seeds = range(1, parser.parse_args().seeds + 1)
     kept = json.loads(FAMILY.read_text()) if FAMILY.exists() else {"variants": {}}
     kept["machine"] = machine.describe()
+    kept["variants"] = {name: kept["variants"].get(name, {}) for name in VARIANTS}
     for seed in seeds:
         for name in VARIANTS:
-            several = kept["variants"].setdefault(name, {})
+            several = kept["variants"][name]
             if str(seed) not in several:
                 several[str(seed)] = measure(name, seed)
                 print(name, seed, several[str(seed)], flush=True)
