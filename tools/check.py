@@ -1,8 +1,8 @@
 """Check everything: style, types, package, every cell of every chapter, the site, the browser.
 
-Two steps run in parallel, because the smallest machine has two cores. The last lines say what
-passed, with counts, and what was skipped and why. `check.py STEP ...` runs only the named steps;
-this is also how the cells run on imitated processors.
+Three steps run in parallel: the smallest machine has two cores, and a browser often waits. The
+last lines say what passed, with counts, and what was skipped and why. `check.py STEP ...` runs
+only the named steps; this is also how the cells run on imitated processors.
 """
 
 import os
@@ -20,7 +20,9 @@ from threading import Event
 from tools.notebooks import ROOT, notebooks
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-AT_ONCE = 2
+AT_ONCE = 3
+#: The tests of the package that are a step of their own, by their marks.
+SLOW = "slow or browser"
 SKIPPED = re.compile(r"^(?:SKIPPED \[(\d+)\] \S+:|XFAIL) (.+)$", re.MULTILINE)
 COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b")
 
@@ -133,11 +135,12 @@ def all_steps() -> list[Step]:
     return [
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
         Step("format", "ruff format", ("-m", "ruff", "format", "--check", "--quiet")),
-        Step("package", "units, properties, parity", package),
-        Step("cells", "every cell executed and compared", cells()),
         Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
-        Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
+        Step("slow", "what compiles, forks, trains or needs a browser", (*package, "-m", SLOW)),
+        Step("cells", "every cell executed and compared", cells()),
+        Step("package", "units, properties, parity", (*package, "-m", f"not ({SLOW})")),
         Step("book", "rules of the chapters, pages in a browser", book, needs="site"),
+        Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
     ]
 
 
