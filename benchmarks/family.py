@@ -9,15 +9,20 @@ between the two families alone, and with all of them. What each gave is kept in
 
 import argparse
 import json
+import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from benchmarks import machine
 from glassbox.files import atomic_write
 from glassbox.models import GPT2
+from glassbox.models.language_model import INITIAL_STD
 from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
 from glassbox.results import FAMILY, RUNS
 from glassbox.training import (
@@ -44,6 +49,22 @@ def rotary(model: GPT2) -> RotaryPositions:
     return RotaryPositions(model.config.d_model // model.config.heads(0))
 
 
+class ScaledSinusoids(SinusoidalPositions):
+    """Sinusoidal positions, multiplied by a factor."""
+
+    def __init__(self, d_model: int, factor: float) -> None:
+        super().__init__(d_model)
+        self.factor = factor
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return x + self.factor * super().embed(torch.zeros_like(x), positions)
+
+
+def small_sinusoids(model: GPT2) -> ScaledSinusoids:
+    """Return sinusoids whose root mean square is the initial embeddings' standard deviation."""
+    return ScaledSinusoids(model.config.d_model, INITIAL_STD * math.sqrt(2))
+
+
 VARIANTS = {
     "GPT-2": Variant(),
     "RMSNorm": Variant({"norm": "rms"}),
@@ -57,6 +78,7 @@ VARIANTS = {
     "sinusoidal positions": Variant(
         positions=lambda model: SinusoidalPositions(model.config.d_model)
     ),
+    "the same, as small as tokens": Variant(positions=small_sinusoids),
     "ALiBi": Variant(positions=lambda model: AlibiPositions(model.config.heads(0))),
     "post-norm": Variant({"norm_first": False}),
 }
