@@ -28,7 +28,7 @@ def _matrices(draw: Draw) -> Iterator[Case]:
     yield Case("one row", weight=matrix([0.31, -0.02, 0.12, -0.27]), bits=4)
     yield Case("the largest is negative", weight=matrix([-0.8, 0.1, 0.33, 0.2]), bits=8)
     yield Case(
-        "rows of different size", weight=draw(3, 4).double() * matrix([1], [9], [0.1]), bits=8
+        "rows of different size", weight=draw(3, 4).double() * matrix([1.0], [9.0], [0.1]), bits=8
     )
     yield Case("a row of zeros", weight=matrix([0.0, 0.0], [0.5, -1.0]), bits=3)
 
