@@ -138,8 +138,8 @@ def all_steps() -> list[Step]:
         Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
         Step("slow", "what compiles, forks, trains or needs a browser", (*package, "-m", SLOW)),
         Step("cells", "every cell executed and compared", cells()),
-        Step("package", "units, properties, parity", (*package, "-m", f"not ({SLOW})")),
         Step("book", "rules of the chapters, pages in a browser", book, needs="site"),
+        Step("package", "units, properties, parity", (*package, "-m", f"not ({SLOW})")),
         Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
     ]
 
