@@ -34,10 +34,10 @@ class Machine(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Put it into the page, and rebuild the page when one of its files changes."""
         from glassbox_book import machine
-        from glassbox_book.machine import assets, blank, poet, scene
+        from glassbox_book.machine import assets, scene
 
         models = [file for model in assets.FOLDERS for file in assets.model_files(model)]
-        modules = [Path(str(module.__file__)) for module in (scene, poet, blank)]
+        modules = [Path(str(module.__file__)) for module in (scene, *machine.MODELS.values())]
         for file in (*assets.page_files(), *models, *modules):
             self.env.note_dependency(str(file))
         try:
