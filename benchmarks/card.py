@@ -50,8 +50,8 @@ def compose(run: Path) -> str:
     parts += ["## Training", training(run.name, trained)]
     if note.exists():
         parts.append(
-            f"The package carries these weights as `{note.read_text().strip()}`, in half "
-            "precision; the scores are theirs."
+            f"The package includes these weights as `{note.read_text().strip()}`, in half "
+            "precision; the scores are for the half-precision weights."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -110,7 +110,7 @@ def blanks(reports: list[Mapping[str, Any]]) -> Iterable[str]:
         test = several[0]
         first, *_ = test["guesses"].values()
         yield (
-            f"**{test['corpus']}, {test['split']}**: {test['texts']:,} texts, of which "
+            f"**{test['corpus']}, {test['split']}**: {test['texts']:,} texts, in which "
             f"{first['n_tokens']:,} tokens were hidden; {of(len(several))}."
         )
         rows = [["", "nats per token", "most probable is right"]]

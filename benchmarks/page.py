@@ -25,9 +25,9 @@ OPENING = """\
 # Results
 
 This page compares what the book's code achieves with the targets set for it and with results that
-others have published for the same work.
-Every number on this page comes, through `python -m benchmarks.page`, from the files in
-`benchmarks/results` and `glassbox/results`, and a test compares the two.
+others have published for the same tasks.
+`python -m benchmarks.page` takes every number on this page from the files in `benchmarks/results`
+and `glassbox/results`, and a test compares the two.
 A missed target is listed as missed, and one that has not been measured yet as not measured.
 """
 
@@ -46,16 +46,17 @@ def compose() -> str:
 
 
 LEARNING = """\
-Each {ref}`card <cards>` names the command and the machine with which `glassbox.training` trained
-the model.
-For several seeds, the figure is their mean with the standard deviation."""
+Each {ref}`card <cards>` names the command and the machine used to train the model with
+`glassbox.training`.
+Where there are several seeds, the figure is their mean with the standard deviation."""
 SPEED = """\
 `make bench` repeatedly times two programs in turn: the book's code and a reference or, in the last
 rows, two versions of the book's code.
-The ratio is the median of our times divided by the median of theirs, with the quartiles of the
-ratio within rounds; below 1, ours is faster."""
+The ratio is the median of our times divided by the median of theirs; in parentheses are the
+quartiles of the ratio within rounds.
+Below 1, ours is faster."""
 GROWTH = """\
-The exponent is that of the power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
+The exponent comes from a power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\
 These targets have no figure here, because `make test` fails when one of them is missed."""
 CARDS = """\
@@ -145,8 +146,8 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
     for one in (one for one in results if "share" in one):
         yield (
             f"In {one['what'].partition(',')[0]} with {one['what'].split(', ')[1]}, a token takes "
-            f"{one['token_ms']:.1f} ms, measured by itself; reading all the parameters once "
-            f"from memory, a limit that no program can beat, takes "
+            f"{one['token_ms']:.1f} ms, measured separately; reading all the parameters "
+            f"from memory once, which no program can avoid, takes "
             f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time."
         )
 
