@@ -165,13 +165,28 @@ def test_figures_are_those_of_the_functions(folder, glassbox, tmp_path):
 def test_multi30k_is_measured_as_published_too(german, glassbox, tmp_path, monkeypatch):
     """By the rules of the language that is written: German ones split the apostrophe otherwise."""
     found = ["two dogs do not play.", "a man doesn't read here.", "two well-known dogs play."]
-    monkeypatch.setattr(Translator, "translate", lambda self, *arguments, **options: found)
+    asked = []
+    monkeypatch.setattr(
+        Translator, "translate", lambda self, *texts, **options: asked.append(options) or found
+    )
     file = tmp_path / "figures.json"
-    answer = glassbox("evaluate", german, "--beams", "2", "--json", file)
+    answer = glassbox(
+        *("evaluate", german, "--beams", "1,2", "--length-penalty", "0.8", "--json", file)
+    )
     assert (answer.status, answer.err) == (0, "")
     (written,) = json.loads(file.read_text(encoding="utf-8"))["directions"]
-    (way,) = written["decoding"]
+    greedy, way = written["decoding"]
+    assert [options.get("length_penalty") for options in asked] == [None, 0.8]
+    assert "length_penalty" not in greedy
+    assert way["length_penalty"] == 0.8
     test = corpora.parallel_test("multi30k", "test", "de", "en")
+    moses = moses_bleu(found, test.references, "en")
+    assert way["moses_brevity_penalty"] == moses.brevity_penalty < 1
+    assert way["moses_lengths"] == [moses.hypothesis_length, moses.reference_length]
+    assert (
+        f"Moses, 2 beams: {moses.hypothesis_length} words for {moses.reference_length}, brevity "
+        f"penalty {moses.brevity_penalty:.3f}"
+    ) in answer.out
     assert way["spacy_bleu"] == spacy_bleu(found, test.references).score > 10
     assert way["moses_bleu"] == moses_bleu(found, test.references, "en").score > 10
     assert way["spacy_bleu"] != spacy_bleu(found, test.references, "de").score
@@ -288,6 +303,8 @@ REFUSED = {
         (["--to", "de"], "translates en to fr, fr to en; tatoeba is in en, fr; multi30k is in"),
         (["--limit", "0"], "--limit=0: expected a whole number, at least 1"),
         (["--batch-size", "-1"], "--batch-size=-1: expected a whole number, at least 1"),
+        (["--length-penalty", "1", "--beams", "1"], "name more than one of --beams"),
+        (["--length-penalty", "nan", "--limit", "1"], "length_penalty=nan: expected a finite number"),
         (["--device", "abacus"], "--device abacus: expected cpu"),
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
     ],
@@ -298,6 +315,7 @@ REFUSED = {
         (["--data", "tatoeba"], "--data tatoeba needs a translator, not a language model"),
         (["--to", "en"], "--to en: "),
         (["--from", "en"], "--from en: "),
+        (["--length-penalty", "0.8"], "--length-penalty 0.8: "),
         (["--split", "test"], "'test'"),
         (["--limit", "1"], "a text of 1 tokens: expected 2"),
     ],

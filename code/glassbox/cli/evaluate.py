@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[1, 5],
         help="beams of each way to decode; 1 is greedy (default: 1,5)",
     )
+    add("--length-penalty", metavar="A", type=float, help="of beam search; more prefers long ones")
     add("--limit", metavar="N", type=int, help="the first N texts, or characters, alone")
     add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
@@ -57,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
         if number is not None:
             check_at_least(option, number, 1)
+    if arguments.length_penalty is not None and max(arguments.beams) == 1:
+        raise ValueError("--length-penalty is for beam search: name more than one of --beams")
     if arguments.json is not None:
         check_folder(arguments.json)
     from glassbox.evaluation import load_model
@@ -165,15 +168,22 @@ def measure_direction(
     print(row("", *measures.values(), "seconds"))
     ways = []
     for beams in arguments.beams:
-        way = measure_translations(translator, test, beams, arguments.batch_size)
+        way = measure_translations(
+            translator, test, beams, arguments.batch_size, arguments.length_penalty
+        )
         figures = [f"{way[name]:.2f}" for name in measures]
         name = "greedy" if beams == 1 else f"{beams} beams"
         print(row(name, *figures, f"{way['seconds']:.1f}"), flush=True)
         ways.append(way)
-    for name in ("bleu", "chrf"):
-        print(f"{measures[name]}: {ways[0][f'{name}_signature']}")
+    for measure in ("bleu", "chrf"):
+        print(f"{measures[measure]}: {ways[0][f'{measure}_signature']}")
     if test.corpus == "multi30k":
         print("spaCy, Moses: BLEU as published, see glassbox.evaluation.published")
+        written, wanted = way["moses_lengths"]
+        print(
+            f"Moses, {name}: {written:,} words for {wanted:,}, brevity penalty "
+            f"{way['moses_brevity_penalty']:.3f}"
+        )
     sources, targets = zip(*test.pairs, strict=True)
     likelihood = evaluate_translator(
         translator, sources, targets, test.to, batch_size=arguments.batch_size
@@ -303,7 +313,8 @@ def check_options(arguments: argparse.Namespace, corpus: str) -> None:
     ValueError
         If one of the ``arguments`` is of that kind.
     """
-    for option, given in (("from", arguments.source), ("to", arguments.to)):
+    only = ("from", arguments.source), ("to", arguments.to)
+    for option, given in (*only, ("length-penalty", arguments.length_penalty)):
         if given is not None:
             raise ValueError(f"--{option} {given}: {arguments.model} is no translator")
     if arguments.data not in (None, corpus):
