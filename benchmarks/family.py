@@ -8,18 +8,17 @@ between the two families alone, and with all of them. What each gave is kept in
 """
 
 import argparse
-import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from benchmarks import machine
-from glassbox.files import atomic_write
+from benchmarks.studies import measure_missing
 from glassbox.models import GPT2
 from glassbox.models.language_model import INITIAL_STD
 from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
@@ -110,17 +109,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(1, parser.parse_args().seeds + 1)
-    kept = json.loads(FAMILY.read_text()) if FAMILY.exists() else {"variants": {}}
-    kept["machine"] = machine.describe()
-    kept["variants"] = {name: kept["variants"].get(name, {}) for name in VARIANTS}
-    for seed in seeds:
-        for name in VARIANTS:
-            several = kept["variants"][name]
-            if str(seed) not in several:
-                several[str(seed)] = measure(name, seed)
-                print(name, seed, several[str(seed)], flush=True)
-                with atomic_write(FAMILY) as part:
-                    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    measure_missing(
+        FAMILY,
+        (
+            (("variants", name, str(seed)), partial(measure, name, seed))
+            for seed in seeds
+            for name in VARIANTS
+        ),
+    )
 
 
 if __name__ == "__main__":

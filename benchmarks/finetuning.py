@@ -8,10 +8,9 @@ validation split; the test split is read once for each seed.
 
 import argparse
 import itertools
-import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks import machine
+from benchmarks.studies import measure_missing, read_results
 from glassbox.data import sst2, wnut17
 from glassbox.evaluation import score_entities
-from glassbox.files import atomic_write
 from glassbox.results import FINETUNING
 from glassbox.training import (
     ClassificationConfig,
@@ -139,22 +137,23 @@ def majority() -> dict[str, float]:
 
 
 def studies(
-    encoders: Sequence[str], seeds: range, kept: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str, Any]]:
+    encoders: Sequence[str], seeds: range
+) -> Iterator[tuple[tuple[str, str, str], Callable[[], dict[str, float]]]]:
     """Yield corpus, model, name and the function of every measurement.
 
     The first seed tries every rate; the others take the one that was best on the validation split.
     """
-    yield "sst2", "majority", "1", majority
-    yield "sst2", "bag of words", "1", bag_of_words
-    yield "wnut17", "tag of each word", "1", word_memory
+    yield ("sst2", "majority", "1"), majority
+    yield ("sst2", "bag of words", "1"), bag_of_words
+    yield ("wnut17", "tag of each word", "1"), word_memory
     for seed, encoder, corpus in itertools.product(seeds, encoders, MEASURES):
         rates = RATES[encoder]
         if seed != seeds[0]:
-            first = kept[corpus][encoder]
+            first = read_results(FINETUNING)[corpus][encoder]
             rates = (max(rates, key=lambda rate: first[f"{rate:g}/{seeds[0]}"]["valid"]),)
         for rate in rates:
-            yield corpus, encoder, f"{rate:g}/{seed}", partial(tune, corpus, encoder, rate, seed)
+            study = partial(tune, corpus, encoder, rate, seed)
+            yield (corpus, encoder, f"{rate:g}/{seed}"), study
 
 
 def main() -> None:
@@ -162,15 +161,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--encoders", nargs="+", default=[*RATES])
     arguments = parser.parse_args()
-    kept = json.loads(FINETUNING.read_text()) if FINETUNING.exists() else {}
-    kept["machine"] = machine.describe()
-    for corpus, model, name, measure in studies(arguments.encoders, range(arguments.seeds), kept):
-        several = kept.setdefault(corpus, {}).setdefault(model, {})
-        if name not in several:
-            several[name] = {key: round(share, 5) for key, share in measure().items()}
-            print(corpus, model, name, several[name], flush=True)
-            with atomic_write(FINETUNING) as part:
-                part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    measure_missing(FINETUNING, studies(arguments.encoders, range(arguments.seeds)))
 
 
 if __name__ == "__main__":

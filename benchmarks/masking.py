@@ -8,18 +8,15 @@ after fine-tuning.
 """
 
 import argparse
-import json
 import tempfile
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import torch
 from torch import Tensor
 
-from benchmarks import machine
 from benchmarks.finetuning import tune
+from benchmarks.studies import measure_missing
 from glassbox.evaluation import MaskedScores, evaluate_masked
-from glassbox.files import atomic_write
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import MASKING
 from glassbox.training import (
@@ -96,17 +93,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(1, parser.parse_args().seeds + 1)
-    kept: dict[str, Any] = json.loads(MASKING.read_text()) if MASKING.exists() else {"recipes": {}}
-    kept["machine"] = machine.describe()
-    torch.manual_seed(0)
-    for seed in seeds:
-        for recipe in RECIPES:
-            several = kept["recipes"].setdefault(recipe, {})
-            if str(seed) not in several:
-                several[str(seed)] = measure(recipe, seed)
-                print(recipe, seed, several[str(seed)], flush=True)
-                with atomic_write(MASKING) as part:
-                    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    measure_missing(
+        MASKING,
+        (
+            (("recipes", recipe, str(seed)), partial(measure, recipe, seed))
+            for seed in seeds
+            for recipe in RECIPES
+        ),
+    )
 
 
 if __name__ == "__main__":
