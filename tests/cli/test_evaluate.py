@@ -166,9 +166,12 @@ def test_multi30k_is_measured_as_published_too(german, glassbox, tmp_path, monke
     """By the rules of the language that is written: German ones split the apostrophe otherwise."""
     found = ["two dogs do not play.", "a man doesn't read here.", "two well-known dogs play."]
     asked = []
-    monkeypatch.setattr(
-        Translator, "translate", lambda self, *texts, **options: asked.append(options) or found
-    )
+
+    def translate(self, *texts, **options):
+        asked.append(options)
+        return found
+
+    monkeypatch.setattr(Translator, "translate", translate)
     file = tmp_path / "figures.json"
     answer = glassbox(
         *("evaluate", german, "--beams", "1,2", "--length-penalty", "0.8", "--json", file)
