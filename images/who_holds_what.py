@@ -43,7 +43,7 @@ d.text(LEFT, 20, "data-parallel", anchor="start", size=17, bold=True)
 for number, x in enumerate((LEFT, RIGHT)):
     process(x, 58, number, sharded=False)
 both(*gap, 58 + 12 + 38 + 15, "series-2")
-d.text(centre, 58 + 12 + 38 + 3, "once", size=15, colour="muted")
+d.text(centre, 58 + 12 + 38 + 3, "twice", size=15, colour="muted")
 
 d.text(LEFT, 264, "fully sharded", anchor="start", size=17, bold=True)
 for number, x in enumerate((LEFT, RIGHT)):
