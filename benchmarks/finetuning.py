@@ -10,7 +10,7 @@ import argparse
 import itertools
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,12 @@ def tune(corpus: Any, encoder: str, rate: float, seed: int) -> dict[str, float]:
     return {"valid": last[MEASURES[corpus]], "test": test[MEASURES[corpus]]}
 
 
-def bag_of_words(seed: int = 0) -> dict[str, float]:
-    """Return the accuracy on SST-2 of logistic regression on the words that a sentence has."""
+#: For each split, which words each sentence has, and its label.
+WordSets = Mapping[str, tuple[torch.Tensor, torch.Tensor]]
+
+
+def word_sets() -> WordSets:
+    """Return the sentences of SST-2 as sets of the words of its training split."""
     splits = {name: sst2(name) for name in ("train", "valid", "test")}
     counts = Counter(word for text, _ in splits["train"] for word in {*text.split()})
     number = {word: i for i, word in enumerate(counts)}
@@ -79,9 +83,16 @@ def bag_of_words(seed: int = 0) -> dict[str, float]:
         for row, (text, _) in enumerate(sentences):
             x[row, [number[word] for word in {*text.split()} if word in number]] = 1.0
         data[name] = x, torch.tensor([float(label) for _, label in sentences])
+    return data
+
+
+def best_of(data: WordSets, candidates: Iterable[torch.Tensor]) -> dict[str, float]:
+    """Return the accuracies of the candidate that is best on the validation split.
+
+    A candidate is a weight for each word, and last the bias.
+    """
     best = {"valid": 0.0, "test": 0.0}
-    for penalty in (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2):
-        weights = logistic(*data["train"], penalty)
+    for weights in candidates:
         found = {
             name: ((x @ weights[:-1] + weights[-1] > 0) == (y > 0)).float().mean().item()
             for name, (x, y) in data.items()
@@ -89,6 +100,26 @@ def bag_of_words(seed: int = 0) -> dict[str, float]:
         if found["valid"] > best["valid"]:
             best = {"valid": found["valid"], "test": found["test"]}
     return best
+
+
+def bag_of_words() -> dict[str, float]:
+    """Return the accuracy on SST-2 of logistic regression on the words that a sentence has."""
+    data = word_sets()
+    penalties = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+    return best_of(data, (logistic(*data["train"], penalty) for penalty in penalties))
+
+
+def naive_bayes() -> dict[str, float]:
+    """Return the accuracy on SST-2 of naive Bayes on the words that a sentence has."""
+    data = word_sets()
+    x, y = data["train"]
+
+    def weights(smoothing: float) -> torch.Tensor:
+        counts = torch.stack([x[y == label].sum(dim=0) for label in (0, 1)]) + smoothing
+        of_one, of_other = (counts / counts.sum(dim=1, keepdim=True)).log()
+        return torch.cat([of_other - of_one, (y.mean() / (1 - y.mean())).log()[None]])
+
+    return best_of(data, map(weights, (0.5, 1.0, 2.0)))
 
 
 def logistic(x: torch.Tensor, y: torch.Tensor, penalty: float) -> torch.Tensor:
@@ -145,6 +176,7 @@ def studies(
     """
     yield ("sst2", "majority", "1"), majority
     yield ("sst2", "bag of words", "1"), bag_of_words
+    yield ("sst2", "naive Bayes", "1"), naive_bayes
     yield ("wnut17", "tag of each word", "1"), word_memory
     for seed, encoder, corpus in itertools.product(seeds, encoders, MEASURES):
         rates = RATES[encoder]

@@ -12,6 +12,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from benchmarks.finetuning import tune
@@ -34,6 +35,8 @@ RECIPES = {
     "80/20/0": (0.8, 0.2),
     "80/0/20": (0.8, 0.0),
 }
+#: The same network with its initial weights.
+UNTRAINED = "untrained"
 SIZES = {"d_model": 128, "n_heads": 4, "n_layers": 3, "d_ff": 512, "dropout": 0.0}
 STEPS = 2000
 TEXTS = 1000  # held-out texts on which it is measured
@@ -41,7 +44,7 @@ TEXTS = 1000  # held-out texts on which it is measured
 
 def measure(recipe: str, seed: int) -> dict[str, float]:
     """Train a small BERT with a recipe, and return what it can do."""
-    masked, replaced = RECIPES[recipe]
+    masked, replaced = RECIPES.get(recipe, (0.8, 0.1))
     task = MaskedLanguageModelTask(
         MaskedLanguageModelConfig(masked=masked, random=replaced, model=SIZES), seed
     )
@@ -56,7 +59,11 @@ def measure(recipe: str, seed: int) -> dict[str, float]:
     )
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        if not train(task, config, folder):
+        if recipe == UNTRAINED:
+            torch.manual_seed(seed)
+            (folder / "model").mkdir()
+            task.save(task.build().eval(), folder / "model")
+        elif not train(task, config, folder):
             raise SystemExit("stopped")
         fill_mask = FillMask.from_pretrained(folder / "model")
         texts = task.held_out[:: len(task.held_out) // TEXTS]
@@ -98,7 +105,7 @@ def main() -> None:
         (
             (("recipes", recipe, str(seed)), partial(measure, recipe, seed))
             for seed in seeds
-            for recipe in RECIPES
+            for recipe in (*RECIPES, UNTRAINED)
         ),
     )
 
