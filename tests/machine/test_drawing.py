@@ -88,3 +88,34 @@ def test_bars_are_the_same(draw):
 )
 def test_what_is_invisible_has_the_same_name(piece, draw):
     assert draw("visible", piece) == visible(piece)
+
+
+@pytest.mark.parametrize(
+    ("keys", "there"),
+    [
+        ("ArrowRight", 1),
+        ("ArrowDown", 3),
+        ("ArrowDown ArrowRight ArrowUp", 1),
+        ("ArrowLeft", 0),
+        ("ArrowUp", 0),
+        ("End", 5),
+        ("End ArrowDown", 5),
+        ("End ArrowLeft Home", 0),
+    ],
+)
+def test_arrow_keys_move_among_buttons_in_rows_of_three(keys, there, machine):
+    page = machine.page
+    page.evaluate("""async () => {
+        const { rove } = await import("./machine/draw.js");
+        document.body.innerHTML = "<div>" + "<button>x</button>".repeat(6) + "</div>";
+        rove(document.body.firstChild, "button", () => 3)();
+        document.querySelector("button").focus();
+    }""")
+    for key in keys.split():
+        page.keyboard.press(key)
+    buttons = page.locator("button")
+    focused = [buttons.nth(i).evaluate("one => one === document.activeElement") for i in range(6)]
+    assert focused == [i == there for i in range(6)]
+    assert [buttons.nth(i).get_attribute("tabindex") for i in range(6)] == [
+        "0" if i == there else "-1" for i in range(6)
+    ]
