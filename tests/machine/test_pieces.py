@@ -196,6 +196,11 @@ def test_the_map_of_the_past_grows_by_a_row_with_every_token(piece, translator):
         "n => document.querySelectorAll('[data-part=large] tbody tr').length === n",
         arg=n_tokens - 1,
     )
+    large = scene.PIECES["memory"].large
+    weights = scene.first_scene().tape[large].weights[0, 0, : n_tokens - 1]
+    drawn = [[float(cell) for cell in row if cell] for row in shown.large()]
+    for i, (row, cells) in enumerate(zip(weights, drawn, strict=True)):
+        torch.testing.assert_close(torch.tensor(cells), row[: i + 1], atol=0.0051, rtol=0)
     shown.translate(SENTENCE)
     _, target, tape, _ = looked(translator, SENTENCE)
     assert rows.count() == len(target)
@@ -205,7 +210,7 @@ def test_the_map_of_the_past_grows_by_a_row_with_every_token(piece, translator):
     shown.page.wait_for_function(
         "n => document.querySelectorAll('[data-part=large] tbody tr').length === n", arg=step + 1
     )
-    weights = tape[scene.PIECES["memory"].large].weights[0, 0, step]
+    weights = tape[large].weights[0, 0, step]
     last = [float(cell) for cell in shown.large()[-1] if cell]
     torch.testing.assert_close(torch.tensor(last), weights[: step + 1], atol=0.0051, rtol=0)
     shown.part("maps").locator("button").nth(8).click()  # the cross-attention sees the whole source
