@@ -209,8 +209,18 @@ def test_nothing_moves_when_the_page_arrives_and_the_contents_stay_behind_their_
     assert remembered == kept  # the other pages keep theirs
 
 
+@pytest.mark.parametrize("name", [FRONT, "chapters/notation.html", "chapters/01_architecture.html"])
+def test_the_columns_are_there_before_what_is_in_them(read, name):
+    column = "JSON.stringify(document.querySelector('.bd-article-container').getBoundingClientRect())"
+    page = read(name).page
+    whole = json.loads(page.evaluate(column))
+    page.evaluate("document.querySelector('.bd-article').replaceChildren()")
+    bare = json.loads(page.evaluate(column))
+    assert [bare["x"], bare["width"]] == [whole["x"], whole["width"]]
+
+
 def test_the_caption_warns_of_unusual_sentences(soup):
-    assert "unusual sentences" in soup(FRONT).select_one(".gb-caption").get_text()
+    assert "a sentence is unusual" in soup(FRONT).select_one(".gb-caption").get_text()
 
 
 def test_what_cannot_be_drawn_is_answered_with_a_sentence(read):
