@@ -211,12 +211,11 @@ def test_nothing_moves_when_the_page_arrives_and_the_contents_stay_behind_their_
 
 @pytest.mark.parametrize("name", [FRONT, "chapters/notation.html", "chapters/01_architecture.html"])
 def test_the_columns_are_there_before_what_is_in_them(read, name):
-    column = "JSON.stringify(document.querySelector('.bd-article-container').getBoundingClientRect())"
     page = read(name).page
-    whole = json.loads(page.evaluate(column))
+    column = page.locator(".bd-article-container")
+    whole = column.bounding_box()
     page.evaluate("document.querySelector('.bd-article').replaceChildren()")
-    bare = json.loads(page.evaluate(column))
-    assert [bare["x"], bare["width"]] == [whole["x"], whole["width"]]
+    assert [column.bounding_box()[side] for side in ("x", "width")] == [whole["x"], whole["width"]]
 
 
 def test_the_caption_warns_of_unusual_sentences(soup):
