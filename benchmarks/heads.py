@@ -4,7 +4,8 @@
 
 reads the snapshots that the run keeps (`snapshots` in its `run.toml`) and writes `heads.json` next
 to its log: for each snapshot, the share of its weight that each head gives to the token before, to
-the token itself and so on, in the book's everyday sentences, and the loss on held-out text.
+the token itself and so on, in the book's everyday sentences, and the loss on held-out text, beside
+what counting gives on the same texts.
 """
 
 import argparse
@@ -16,7 +17,8 @@ import torch
 from torch import Tensor
 
 from glassbox.data import everyday
-from glassbox.evaluation import evaluate_masked
+from glassbox.evaluation import MaskedScores, Neighbours, evaluate_masked
+from glassbox.evaluation.masked_language_models import Predict
 from glassbox.looking.record import record
 from glassbox.models import Bert
 from glassbox.models.fill_mask import FillMask
@@ -64,6 +66,30 @@ def mean_shares(bert: Bert, fill_mask: FillMask, sentences: Sequence[str]) -> Te
     return torch.stack(found).mean(dim=0)
 
 
+def score(predict: Predict, task: MaskedLanguageModelTask, fill_mask: FillMask) -> MaskedScores:
+    """Return how well a part of the held-out texts is guessed."""
+    return evaluate_masked(
+        predict,
+        task.held_out[:: len(task.held_out) // TEXTS],
+        mask_id=fill_mask.mask_id,
+        vocab_size=len(task.tokenizer),
+        special_ids=task.tokenizer.special_ids,
+    )
+
+
+def counted(task: MaskedLanguageModelTask, fill_mask: FillMask) -> dict[str, float]:
+    """Return the losses of counting: on the held-out texts, and on the tokens of the sentences."""
+    guesses = Neighbours(task.texts, len(task.tokenizer), fill_mask.mask_id)
+    frequency = guesses.frequency.log()
+    ways: dict[str, Predict] = {
+        "neighbours": guesses.predict,
+        "frequency": lambda ids, at: frequency.expand(int(at.sum()), -1),
+    }
+    losses = {name: round(score(way, task, fill_mask).loss, 4) for name, way in ways.items()}
+    ids = torch.tensor([i for s in everyday() for i in task.tokenizer.encode(s)[1:-1]])
+    return losses | {"frequency, everyday": round(-frequency[ids].mean().item(), 4)}
+
+
 def measure(name: str, folder: Path) -> None:
     """Measure the snapshots of the run `name` in `folder`, and keep the results."""
     run = read_run(RUNS / name / "run.toml")
@@ -77,13 +103,7 @@ def measure(name: str, folder: Path) -> None:
         model = task.build().eval()
         fill_weights(model, read_checkpoint(found[step], [MODEL]).tensors[MODEL], found[step])
         fill_mask = FillMask(model, tokenizer)
-        scores = evaluate_masked(
-            fill_mask.predict,
-            task.held_out[:: len(task.held_out) // TEXTS],
-            mask_id=fill_mask.mask_id,
-            vocab_size=len(tokenizer),
-            special_ids=tokenizer.special_ids,
-        )
+        scores = score(fill_mask.predict, task, fill_mask)
         losses.append(round(scores.loss, 4))
         right.append(round(scores.accuracy, 4))
         means = mean_shares(model.bert, fill_mask, everyday())
@@ -94,6 +114,7 @@ def measure(name: str, folder: Path) -> None:
         "shares": patterns,
         "loss": losses,
         "accuracy": right,
+        "counted": counted(task, fill_mask),
     }
     place = RUNS / name / f"seed-{run.training.seed}"
     (place / "heads.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
