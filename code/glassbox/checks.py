@@ -358,8 +358,10 @@ def check_heads(
         )
 
 
-def check_token_ids(what: str, ids: Any, vocab_size: int, device: torch.device) -> None:
-    """Reject token ids that are not integers ``(batch, length)``, or not in the vocabulary.
+def check_token_ids(
+    what: str, ids: Any, vocab_size: int, device: torch.device, unmasked: int | None = None
+) -> None:
+    """Reject ids that are not integers ``(batch, length)``, not in the vocabulary, or ``unmasked``.
 
     Raises
     ------
@@ -371,12 +373,26 @@ def check_token_ids(what: str, ids: Any, vocab_size: int, device: torch.device) 
         _check_ids(what, ids, device)
     if torch.compiler.is_compiling() or ids.is_meta:
         return  # only shapes, no values
+    if ids.min() < 0 or ids.max() >= vocab_size:
+        raise _unknown_ids(what, ids, vocab_size)
+    if unmasked is not None and (ids == unmasked).any():
+        raise _unmasked_padding(what, unmasked)
+
+
+def _unknown_ids(what: str, ids: Tensor, vocab_size: int) -> ValueError:
     low, high = (int(end) for end in ids.aminmax())
-    if low < 0 or high >= vocab_size:
-        raise ValueError(
-            f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
-            "Was the text tokenized for another model?"
-        )
+    return ValueError(
+        f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
+        "Was the text tokenized for another model?"
+    )
+
+
+def _unmasked_padding(what: str, pad_id: int) -> ValueError:
+    mask = what.replace("_ids", "_mask")
+    return ValueError(
+        f"{what} hold pad_id={pad_id}, and {mask} is None: padding would be read as text; pass "
+        f"{mask}=padding_mask({what}, {pad_id})"
+    )
 
 
 def _check_ids(what: str, ids: Tensor, device: torch.device) -> None:

@@ -266,8 +266,7 @@ class Writer(Pretrained):
             self._check_masks(token_ids, seen.size(0), mask, memory, memory_mask)
         where = seen[start:] if positions is None else positions
         x = self.dropout(self.positions.embed(self.embedding(token_ids), where))
-        around = self.positions.around(where, seen)
-        return self.decoder(x, memory, mask, memory_mask, around, cache)
+        return self.decoder(x, memory, mask, memory_mask, self.positions.around(where, seen), cache)
 
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
@@ -395,7 +394,7 @@ class Transformer(Writer):
             Integers, ``(batch, source_len)``.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, source_len, source_len)``, each of
-            which may be 1. Padding needs ``padding_mask(source_ids, config.pad_id)``.
+            which may be 1; required if there is padding: ``padding_mask(source_ids, pad_id)``.
 
         Returns
         -------
@@ -403,7 +402,8 @@ class Transformer(Writer):
             The memory, ``(batch, source_len, d_model)``.
         """
         table, positions = self.source_embedding.weight, self.source_positions
-        check_token_ids("source_ids", source_ids, len(table), table.device)
+        unmasked = self.config.pad_id if mask is None else None
+        check_token_ids("source_ids", source_ids, len(table), table.device, unmasked)
         batch, length = source_ids.shape
         if mask is not None:
             scores_shape = (batch, self.config.heads(0), length, length)

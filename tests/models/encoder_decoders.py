@@ -78,11 +78,14 @@ class EncoderDecoderProperties:
     def test_every_word_of_the_source_matters_to_every_word_of_the_target(
         self, model, source, target
     ):
-        logits = model(source, target)
+        every_token = torch.ones(len(source), 1, 1, source.size(1), dtype=torch.bool)
+        every_token = every_token.to(source.device)  # also one that becomes the padding's
+        logits = model(source, target, every_token)
         for place in range(source.size(1)):
             changed = source.clone()
             changed[:, place] = (changed[:, place] + 1) % VOCAB
-            assert not torch.isclose(model(changed, target), logits).all(dim=-1).any()
+            read = model(changed, target, every_token)
+            assert not torch.isclose(read, logits).all(dim=-1).any()
 
     def test_the_order_of_the_words_matters_on_both_sides(self, model, source, target):
         memory = model.encode(source)

@@ -161,7 +161,7 @@ def test_only_a_tied_projection_is_scaled():
 
 def test_scores_are_of_size_one_before_any_training():
     model = T5(T5Config.published("small", n_layers=1, vocab_size=100)).eval()
-    ids = torch.randint(100, (4, 50))
+    ids = torch.randint(1, 100, (4, 50))
     with record(model) as tape:
         model.encode(ids)
     look = tape["encoder.layers.0.self_attention"]

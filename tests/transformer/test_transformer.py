@@ -350,12 +350,16 @@ def test_padding_on_the_right_changes_nothing(model):
     assert_near(model(*padded, *masks)[:, :6], model(source, target))
 
 
-def test_padding_without_a_mask_is_read_like_any_other_token(model):
+def test_padding_without_a_mask_is_refused_and_read_like_any_other_token_if_asked_to(model):
     source, target = texts(model)
     padded = F.pad(source, (0, 4), value=model.config.pad_id)
+    with pytest.raises(
+        ValueError, match=r"hold pad_id=0, and source_mask is None: .*; pass source_"
+    ):
+        model(padded, target)
     every_token = torch.ones(3, 1, 1, 11, dtype=torch.bool, device=source.device)
-    assert_near(model(padded, target), model(padded, target, every_token))
-    assert not torch.isclose(model(padded, target), model(source, target)).all(dim=-1).any()
+    read = model(padded, target, every_token)
+    assert not torch.isclose(read, model(source, target)).all(dim=-1).any()
 
 
 def test_texts_of_different_lengths_are_the_same_together_and_alone(model):

@@ -122,7 +122,8 @@ def check_source(
     if source_ids is None:
         raise ValueError(f"source_ids is None, but {name} has an encoder: pass what it is to read")
     config: Any = model.config
-    check_token_ids("source_ids", source_ids, config.vocab_size, _device(model))
+    unmasked = getattr(config, "pad_id", None) if source_mask is None else None
+    check_token_ids("source_ids", source_ids, config.vocab_size, _device(model), unmasked)
     if prompt_ids is not None and source_ids.size(0) != prompt_ids.size(0):
         raise ValueError(
             f"there are {source_ids.size(0)} sources and {prompt_ids.size(0)} prompts: "
@@ -130,11 +131,6 @@ def check_source(
         )
     if source_mask is not None:
         _check_padding("source_mask", source_mask, source_ids)
-    elif (pad_id := getattr(config, "pad_id", None)) is not None and (source_ids == pad_id).any():
-        raise ValueError(
-            f"source_ids hold pad_id={pad_id}, and source_mask is None: padding would be read as "
-            f"text; pass source_mask=padding_mask(source_ids, {pad_id})"
-        )
 
 
 def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
