@@ -157,6 +157,12 @@ def test_a_reader_types_hides_and_puts_in(piece, fill_mask):
     field.fill("No blank here.")
     field.press("Enter")
     wait(shown, "choose a piece to hide it")
+    assert not shown.part("bars").is_visible()  # there is nothing to guess
+    assert pieces.get_by_label("blank").count() == 0
+    pieces.locator("button", has_text="here").click()
+    wait(shown, "1 blank filled")
+    assert shown.part("bars").is_visible()
+    assert pieces.get_by_label("blank").inner_text() == "___"
     assert shown.seen.problems == []
 
 

@@ -226,9 +226,48 @@ def test_a_sentence_after_one_that_was_translated_back_goes_into_the_other_langu
     page.wait_for_function(
         "document.querySelector('[data-part=status]').textContent.includes('French already')"
     )
+    # Asked for French, it wrote English all the same; translated back, this is read as English.
+    assert machine(page, "translation").inner_text() == "Cats eat fish."
+    after(page, part(page, "swap").click)
+    assert page.locator("[data-part='source'] span").first.inner_text() == "<fr>"
+    assert machine(page, "sentence").input_value() == "Cats eat fish."
     part(page, "to").select_option("")
     after(page, machine(page, "run").click)
     assert "already" not in part(page, "status").inner_text()
+
+
+def test_what_is_typed_is_not_mistaken_for_what_was_translated(read):
+    page = awake(read(PAGE))
+    translate(page, "I like dogs.")
+    machine(page, "sentence").fill("I like cats.")
+    after(page, page.locator("[data-part='bars'] button").nth(1).click)
+    assert "belongs to “I like dogs.”" in part(page, "status").inner_text()
+    assert "without beams" not in part(page, "status").inner_text()
+
+
+def test_the_row_of_the_step_is_bold_and_no_row_is_coloured_under_the_pointer(read):
+    page = awake(read(PAGE))
+    page.locator("[data-name='decoder.layers.0.self_attention'][data-head='1']").click()
+    rows = page.locator("[data-part='large'] tbody tr")
+    weights = rows.locator("th").evaluate_all(
+        "all => all.map((th) => getComputedStyle(th).fontWeight)"
+    )
+    assert weights == ["600", *["400"] * (rows.count() - 1)]
+    rows.first.locator("th").hover()
+    assert rows.first.evaluate("row => getComputedStyle(row).backgroundColor") == "rgba(0, 0, 0, 0)"
+
+
+def test_switching_heads_keeps_the_open_cell_and_the_focus(read):
+    page = awake(read(PAGE))
+    translate(page, SENTENCE)
+    cell = page.locator("[data-part='large'] tbody tr").nth(1).locator("td").nth(0)
+    cell.locator("button").click()
+    after(page, part(page, "off").click)
+    assert cell.get_attribute("data-chosen") is not None
+    part(page, "all-on").focus()
+    after(page, lambda: page.keyboard.press("Enter"))
+    assert page.evaluate("document.activeElement.dataset.part") == "off"
+    assert cell.get_attribute("data-chosen") is not None
 
 
 #: What is on the page when the first token has been written.

@@ -82,6 +82,10 @@ def test_search_in_the_dialog_answers_while_one_types_and_loads_nothing_before(r
     page.keyboard.type("why divide")
     page.wait_for_selector("#pst-search-dialog .gb-found li")
     page.keyboard.press("ArrowDown")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#pst-search-dialog", state="hidden")
+    page.keyboard.press("Control+k")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/04_scaled_dot_product.html#why-divide-by-the-root-of-the-width")
 

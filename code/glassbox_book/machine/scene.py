@@ -429,8 +429,9 @@ def html(name: str = "", scene: Scene | None = None) -> str:
     megabytes = f"{loaded / 1e6:.1f}" if tokens else f"{loaded / 1e6:.0f}"
     step = len(scene.target) - 1 if name == "memory" else 0
     plan = _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head))
+    written = 'button type="button" tabindex="-1"'
     if name == "heads-off":
-        plan = HINT + plan + BAR
+        plan, written = HINT + plan + BAR, "span"
     slots = {
         "piece": f' data-piece="{name}"' if name else "",
         "options": "" if name else OPTIONS,
@@ -442,7 +443,7 @@ def html(name: str = "", scene: Scene | None = None) -> str:
         "sentence": escape(SENTENCE),
         "translation": escape(scene.text),
         "source": _tokens(scene.source, "span", scene.source_ids if tokens else None),
-        "target": _tokens(scene.target, 'button type="button" tabindex="-1"'),
+        "target": _tokens(scene.target, written),
         "plan": plan,
         "plan-title": piece.title,
         "bars": bars(scene.likely(step), scene.target_ids[step]),

@@ -139,6 +139,7 @@
   next.addEventListener("click", () => { stop(); show(step + 1); });
   scene.querySelector(".gb-choice").addEventListener("change", (event) => {
     bring(stages[event.target.value]);
+    status.textContent = "";
     if (!still.matches) start();
   });
 

@@ -159,6 +159,8 @@
     form.addEventListener("submit", (event) => alone && event.preventDefault());
     // The arrows go through what was found, as Tab does.
     form.parentElement.addEventListener("keydown", (event) => {
+      // The browser would close it too, but Sphinx keeps this key for itself outside of fields.
+      if (event.key === "Escape") form.closest("dialog")?.close();
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step) return;
       const stops = [field, ...box.querySelectorAll("a")];

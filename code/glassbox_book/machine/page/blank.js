@@ -74,6 +74,7 @@ export class Blank extends Panel {
     this.drawPieces();
     this.redrawBars(bars(this.likely.get(this.position) ?? []));
     this.part("title").textContent = size > 1 ? `What fills blank ${number} of ${size}` : "What fills the blank";
+    this.part("title").parentElement.hidden = !size;
     this.part("answer").textContent = "";
     this.say(size ? `${size} ${size === 1 ? "blank" : "blanks"} filled.` : "No blank: choose a piece to hide it.");
   }
@@ -81,8 +82,8 @@ export class Blank extends Panel {
   drawPieces() {
     this.redrawPieces(this.pieces.map((piece, i) => (
       SPECIAL.has(piece) ? `<li><span>${escape(piece)}</span></li>`
-        : `<li><button type="button" data-position="${i}"${i === this.position ? ' aria-current="true"' : ""}>`
-          + `${piece === MASK ? '<span aria-label="blank">___</span>' : escape(visible(piece))}</button></li>`
+        : `<li><button type="button" data-position="${i}"${i === this.position ? ' aria-current="true"' : ""}`
+          + `${piece === MASK ? ' aria-label="blank">___' : `>${escape(visible(piece))}`}</button></li>`
     )).join(""));
   }
 }

@@ -81,7 +81,7 @@ class Machine extends Panel {
     on(this.part("swap"), "click", () => this.whenLoaded(() => {
       this.field.value = this.scene.text;
       this.part("to").value = "";
-      this.run({ to: OTHER[this.scene.to] });
+      this.run({ to: this.scene.to === this.scene.expected ? OTHER[this.scene.to] : null });  // else it wrote the other one
     }));
     on(this.part("beams"), "change", () => this.loaded && this.run());
     on(this.part("back"), "click", () => this.goTo(this.step - 1));
@@ -95,7 +95,11 @@ class Machine extends Panel {
     });
     pressed("large", "td button", (button) => this.open(button.closest("tr").rowIndex - 1, button.parentElement.cellIndex - 1));
     on(this.part("off"), "click", () => this.turn(this.name, this.head, this.part("off")));
-    on(this.part("all-on"), "click", () => { this.off.clear(); this.again(); });
+    on(this.part("all-on"), "click", () => {
+      (this.part("off") ?? this.part("maps").querySelector('[tabindex="0"]')).focus({ preventScroll: true });  // the button goes
+      this.off.clear();
+      this.again();
+    });
     // Without the translator there are no logits of the printed sentence: it is translated first.
     const withLogits = (act) => ({ target }) => this.whenLoaded(async () => {
       if (!this.scene.steps[this.step].logits) await this.again();
@@ -165,12 +169,12 @@ class Machine extends Panel {
   // The same sentence again, with the reader's tokens up to the last one that was chosen.
   again() {
     const last = Math.max(-1, ...this.chosen);
-    return this.run({ prompt: this.scene.targetIds.slice(0, last + 1), step: this.step });
+    return this.run({ prompt: this.scene.targetIds.slice(0, last + 1), step: this.step, cell: this.cell });
   }
 
   get beams() { return this.part("beams")?.checked ? 5 : 1; }
 
-  async run({ prompt = null, to = this.part("to")?.value || null, step = this.piece === "memory" ? Infinity : 0 } = {}) {
+  async run({ prompt = null, to = this.part("to")?.value || null, step = this.piece === "memory" ? Infinity : 0, cell = null } = {}) {
     if (this.busy) return;
     this.busy = true;
     const sentence = prompt ? this.scene.sentence : this.field.value;
@@ -196,9 +200,10 @@ class Machine extends Panel {
       this.scene = { ...result, sentence, steps };
       const asked = this.asked({ ...request, sentence, to: result.to });
       if (!off.length) this.whole = { asked, text: result.text };
-      this.changed = off.length && asked === this.whole?.asked && (result.text === this.whole.text ? "The translation stays the same." : `With all heads it was “${this.whole.text}”.`);
+      this.changed = off.length && asked === this.whole?.asked && (result.text === this.whole.text ? "The translation stays the same." : `With all heads it was “${this.whole.text}”${/[.!?…]$/.test(this.whole.text) ? "" : "."}`);
       this.step = Math.min(step, steps.length - 1);
-      this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
+      if (cell && this.weights()[cell[0]]?.length > cell[1]) this.cell = cell;
+      else this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
       this.draw();
       this.say(this.report(performance.now() - start));
       this.become("done");
@@ -216,8 +221,10 @@ class Machine extends Panel {
     if (!this.part("target")) return `${source.length} tokens read in ${seconds}`;
     parts.push(`${steps.length} tokens in ${seconds}`);
     if (this.chosen.size) parts.push(`You chose: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
+    if (this.chosen.size && this.beams > 1) parts.push("From a chosen token on, it goes without beams.");
     if (this.off.size) parts.push(this.without());
-    if (to !== expected && this.part("to")?.value) parts.push(`This looks like ${LANGUAGES[to]} already: choose “the other language” to turn it into ${LANGUAGES[expected]}.`);
+    if (this.scene.sentence !== this.field.value) parts.push(`What is below still belongs to “${this.scene.sentence}”.`);
+    if (to !== expected && this.part("to")?.value) parts.push(`You asked for ${LANGUAGES[to]}, but this looks like ${LANGUAGES[to]} already. The translator never learned that, and may write ${LANGUAGES[expected]} all the same.`);
     if (!familiar) parts.push("This text is unlike the sentences the translator was trained on: do not rely on the translation.");
     if (target.at(-1) !== "</s>") parts.push("The translation did not come to an end.");
     return parts.join(" ");
@@ -294,11 +301,13 @@ class Machine extends Panel {
       const off = this.off.has(`${name}/${head}`);
       button.ariaPressed = this.piece === "heads-off" ? off : name === this.name && Number(head) === this.head;
       button.toggleAttribute("data-off", off);
+      button.title = button.ariaLabel;
     }
     this.roving.maps();
   }
 
   drawTarget(pieces) {
+    if (this.piece === "heads-off") return this.roving.target(pieces.map((token) => `<li><span>${escape(token)}</span></li>`).join(""));
     this.roving.target(pieces?.map((token, step) => (
       `<li><button type="button"${step === this.step ? ' aria-current="step"' : ""}${this.chosen.has(step) ? " data-chosen" : ""}>${escape(token)}</button></li>`
     )).join(""));
