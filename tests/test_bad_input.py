@@ -937,7 +937,8 @@ def test_the_smallest_that_fits_is_not_refused():
     assert one(zeros(1, 1, 1), zeros(1, 1, 1), cache=Cache(1, 1)).shape == (1, 1, 1)
     smallest = TransformerConfig(2, 1, 1, 1, vocab_size=1, pad_id=0, bos_id=0, eos_id=0, max_len=1)
     nothing = torch.zeros(1, 1, dtype=torch.int64)
-    assert Transformer(smallest)(nothing, nothing.int()).shape == (1, 1, 1)
+    every_token = torch.ones(1, 1, 1, 1, dtype=torch.bool)  # the only one is the padding's, too
+    assert Transformer(smallest)(nothing, nothing.int(), every_token).shape == (1, 1, 1)
 
 
 def test_no_two_cases_have_one_name():

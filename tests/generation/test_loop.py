@@ -171,7 +171,7 @@ def test_what_was_written_can_be_trained_on(pair):
         ids = generate(pair.ours, **pair.inputs(), max_new_tokens=5, n_beams=n_beams)
         assert not ids.is_inference()
         model = copy.deepcopy(pair.ours)
-        logits = model(pair.ids, ids) if pair.sources else model(ids)
+        logits = model(pair.ids, ids, pair.inputs()["source_mask"]) if pair.sources else model(ids)
         logits.sum().backward()
 
 

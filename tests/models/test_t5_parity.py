@@ -144,7 +144,8 @@ def test_a_model_without_the_projection_has_it_tied():
     reference = randomize(T5Model(ReferenceConfig(**SMALL)))
     model, (source, target) = T5.from_pretrained(reference), some_texts(60, 0)
     expected = reference(input_ids=source, decoder_input_ids=target)
-    hidden = model.hidden(target, memory=model.encode(source))
+    every_token = torch.ones(len(source), 1, 1, source.size(1), dtype=torch.bool)
+    hidden = model.hidden(target, memory=model.encode(source, every_token))
     torch.testing.assert_close(hidden, expected.last_hidden_state, atol=1e-5, rtol=0)
     assert model.output.weight is model.source_embedding.weight
 
