@@ -185,6 +185,15 @@ def visit(browser: Browser) -> Iterator[Open]:
         yield visit
 
 
+def draws(seen: Visit) -> bool:
+    """Whether a window still draws: of thousands, one that was used for long stopped."""
+    answer = seen.page.evaluate("""() => Promise.race([
+      new Promise((done) => requestAnimationFrame(() => done(true))),
+      new Promise((done) => setTimeout(done, 20000, false)),
+    ])""")
+    return bool(answer)
+
+
 @pytest.fixture(scope="session")
 def _windows(browser: Browser) -> list[Visit]:
     """Windows that no test is using at present."""
@@ -211,6 +220,9 @@ def revisit(browser: Browser, visit: Open, _windows: list[Visit]) -> Iterator[Op
             return visit(url, width=width, dark=dark, **context)
         options = window_options(width, dark)
         seen = _windows.pop() if _windows else open_window(browser, **options)
+        if not draws(seen):
+            seen.page.context.close()
+            seen = open_window(browser, **options)
         used.append(seen)
         seen.page.set_viewport_size(options["viewport"])
         seen.page.emulate_media(media="null", color_scheme=options["color_scheme"])

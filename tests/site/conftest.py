@@ -127,7 +127,7 @@ def open_views(page: Page) -> list[Frame]:
     """Scroll to each attention view, wait until it is drawn, and return their frames."""
     frames = []
     for element in page.query_selector_all(".glassbox-view iframe"):
-        element.scroll_into_view_if_needed()
+        element.evaluate("e => e.scrollIntoView()")
         frame = element.content_frame()
         assert frame is not None
         frame.wait_for_selector("#vis svg")

@@ -70,7 +70,7 @@ def test_the_page_needs_nothing_else(dark, two_layers, tmp_path, visit):
     seen = visit(file.as_uri(), dark=dark, width=390 if dark else 1000)
     frames = seen.page.query_selector_all("iframe")
     for element in frames:
-        element.scroll_into_view_if_needed()
+        element.evaluate("e => e.scrollIntoView()")
         frame = element.content_frame()
         assert frame is not None
         frame.wait_for_selector("#vis svg")
@@ -97,7 +97,7 @@ def test_hostile_text_stays_text(two_layers, tmp_path, visit):
     seen.page.on("dialog", lambda dialog: seen.problems.append(dialog.message))
     seen.page.goto(file.as_uri())
     for element in seen.page.query_selector_all("iframe"):
-        element.scroll_into_view_if_needed()
+        element.evaluate("e => e.scrollIntoView()")
         frame = element.content_frame()
         assert frame is not None
         frame.wait_for_selector("#vis svg")

@@ -156,7 +156,7 @@ def draw(
         frame = element.content_frame()
         assert frame is not None
         if drawn:
-            element.scroll_into_view_if_needed()
+            element.evaluate("e => e.scrollIntoView()")
             frame.wait_for_selector("#vis svg")
         frames.append(frame)
     page.evaluate("scrollTo(0, 0)")

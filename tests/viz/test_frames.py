@@ -194,7 +194,7 @@ def test_views_work_in_an_output_that_cannot_see_the_page(
     outer = f'<iframe sandbox="{sandbox}" width="700" height="2500" srcdoc="{output}"></iframe>'
     shown = show(before=outer, drawn=False)
     for frame in shown.page.frames[2:]:
-        frame.frame_element().scroll_into_view_if_needed()
+        frame.frame_element().evaluate("e => e.scrollIntoView()")
         frame.wait_for_selector("#vis line", state="attached")
     assert len(shown.page.frames[2:]) == len(views)
     assert shown.is_clean()
