@@ -192,11 +192,40 @@ def generation() -> str:
     return bars + line("M79 18V10H128", "accent") + line("M123 6L128 10L123 14", "accent")
 
 
+def variants() -> str:
+    """Draw what three families may look at: all of a text, its past, or each in its own half."""
+    full = [[0.45 + 0.5 * (i == j) for j in range(4)] for i in range(4)]
+    causal = [
+        [number if j <= i else 0 for j, number in enumerate(row)] for i, row in enumerate(full)
+    ]
+    return (
+        grid(12, 31, full, 9.5)
+        + grid(62, 31, causal, 9.5)
+        + grid(112, 8, full, 9.5)
+        + grid(112, 54, causal, 9.5)
+        + line("M130 46V53", "memory", thick=2.5)
+    )
+
+
+def efficiency_and_scale() -> str:
+    """Draw weights of which one block at a time is held."""
+    shades = [[0.25 + 0.6 * exp(-abs(i - j) / 2) for j in range(12)] for i in range(6)]
+    held = [row[4:8] for row in shades[2:4]]
+    faint = [[number / 4 for number in row] for row in shades]
+    return (
+        grid(18, 14, faint, 11)
+        + grid(18 + 44, 14 + 22, held, 11)
+        + line("M61 35H105V57H61Z", "accent", thick=2.5)
+        + line("M110 46H132M127 41L132 46L127 51", "accent", thick=2.5)
+    )
+
+
 PICTURES: dict[str, Callable[[], str]] = {
     picture.__name__: picture
     for picture in (
         *(architecture, tokens_and_embeddings, self_attention, scaled_dot_product),
         *(multi_head_attention, positional_encoding, encoder, decoder, training, generation),
+        *(variants, efficiency_and_scale),
     )
 }
 

@@ -62,7 +62,7 @@ def test_a_word_of_many_letters_is_cut_alike(machine, translator):
 
 
 def test_nine_tokens_are_not_judged_and_ten_are(machine, translator):
-    strange = ["ж" * n + "q" * odd for n in range(1, 9) for odd in (0, 1)]
+    strange = ["q" * n for n in range(1, 20)]
     compare(machine, translator, strange)
     lengths = {len(translator.tokenizer.encode_text(text)): text for text in strange}
     assert translator.tokenizer.is_familiar(lengths[9])

@@ -109,6 +109,18 @@ def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_load
     assert not [url for url in sent if "/model/" in url]
 
 
+def test_on_a_small_screen_the_page_moves_to_what_is_being_written(read):
+    page = awake(read(PAGE, width=390))
+    page.set_viewport_size({"width": 390, "height": 480})
+    machine(page, "run").scroll_into_view_if_needed()
+    output = machine(page, "translation")
+    below = "element => element.getBoundingClientRect().bottom > innerHeight"
+    assert output.evaluate(below)
+    machine(page, "run").click()
+    page.wait_for_function(DONE)
+    assert not output.evaluate(below)
+
+
 def test_what_needs_the_translator_offers_it_where_it_was_pressed_and_goes_on(read):
     page = awake(read(PAGE))
     part(page, "forward").click()
@@ -188,6 +200,8 @@ def test_a_token_is_chosen_a_head_switched_off_and_the_language_swapped(read, tr
     assert after(page, part(page, "all-on").click) == first
 
     assert after(page, part(page, "beams").check) == translator.translate(scene.SENTENCE)
+    after(page, bars.nth(1).click)
+    assert "only one candidate" in part(page, "status").inner_text()
     assert after(page, part(page, "beams").uncheck) == first
     back = after(page, part(page, "swap").click)
     assert back == translator.translate(first, "en", n_beams=1)
@@ -209,9 +223,11 @@ def test_the_head_off_button_has_the_translation_beside_it_and_what_changed(read
         note = "The translation stays the same." if expected == first else f"was “{first}”"
         assert note in beside.inner_text()
         assert note in part(page, "status").inner_text()
+        assert part(page, "is-off").is_visible()
         said.append(expected == first)
         after(page, part(page, "all-on").click)
         assert beside.inner_text().strip() == first
+        assert not part(page, "is-off").is_visible()
     assert sorted(said) == [False, True]  # both notes were seen
 
 
@@ -242,7 +258,7 @@ def test_what_is_typed_is_not_mistaken_for_what_was_translated(read):
     machine(page, "sentence").fill("I like cats.")
     after(page, page.locator("[data-part='bars'] button").nth(1).click)
     assert "belongs to “I like dogs.”" in part(page, "status").inner_text()
-    assert "without beams" not in part(page, "status").inner_text()
+    assert "only one candidate" not in part(page, "status").inner_text()
 
 
 def test_the_row_of_the_step_is_bold_and_no_row_is_coloured_under_the_pointer(read):

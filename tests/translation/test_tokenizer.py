@@ -158,6 +158,9 @@ UNFAMILIAR = {
     "Russian": "Привет, как дела?",
     "Chinese": "我今天很高兴。",
     "emoji": "😀🎉🚀",
+    "one sign": "犬",
+    "one emoji": "I love my 🐶.",
+    "one word with foreign letters": "Łódź",
 }
 
 

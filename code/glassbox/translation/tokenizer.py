@@ -19,8 +19,8 @@ from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
 TRANSLATOR_FILE, COUNTS_FILE = "translator.json", "token_counts.json"
-#: A text is unfamiliar if its tokens are shorter than this share of the training text's; fewer
-#: tokens than ``ENOUGH`` are not judged, because short texts vary too much.
+#: A text is unfamiliar if its tokens are shorter than this share of the training text's; with fewer
+#: tokens than ``ENOUGH`` the lengths are not judged, because they vary too much.
 SHORT, ENOUGH = 0.6, 10
 
 
@@ -191,14 +191,14 @@ class TranslationTokenizer:
         return not self.encode_text(text)
 
     def is_familiar(self, text: str) -> bool:
-        """Return whether the tokens of ``text`` are about as long as those of the training text.
+        """Return whether the tokens of ``text`` are those of the training text, and about as long.
 
-        A word of the training text is one token or two. Another script, another language, emoji,
-        codes and rare names are split into many short tokens, and the model's translations of them
-        are mostly invented.
+        A word of the training text is one token or two. Another script and emoji need bytes that
+        the training text does not have; another language, codes and rare names are split into many
+        short tokens. The model's translations of them are mostly invented.
 
-        A text of fewer than 10 tokens is too short to judge. Languages that share most of their
-        syllables with the translator's, and nonsense in known words, are not detected.
+        A text of fewer than 10 tokens is judged by its bytes alone. Languages that share most of
+        their syllables with the translator's, and nonsense in known words, are not detected.
 
         Parameters
         ----------
@@ -208,25 +208,35 @@ class TranslationTokenizer:
         Returns
         -------
         bool
-            ``False`` if the tokens have less than 0.6 times the usual number of bytes; always
-            ``True`` without a classifier, which holds the token counts.
+            ``False`` if a token never occurs in the training text, or if there are 10 or more and
+            they have less than 0.6 times the usual number of bytes; always ``True`` without a
+            classifier, which holds the token counts.
 
         Raises
         ------
         TypeError, ValueError
             As :meth:`encode_text`.
         """
-        lengths = [len(token) for token in self.tokens(self.encode_text(text))]
-        return len(lengths) < ENOUGH or sum(lengths) >= SHORT * self._token_len * len(lengths)
+        ids = self.encode_text(text)
+        if self.classifier is None:
+            return True
+        lengths = [len(token) for token in self.tokens(ids)]
+        long = len(lengths) < ENOUGH or sum(lengths) >= SHORT * self._token_len * len(lengths)
+        return long and all(self._counts[i] for i in ids)
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """How often each token occurs in the training text, in all languages together."""
+        assert self.classifier is not None
+        return [sum(counts) for counts in zip(*self.classifier.counts.values(), strict=True)]
 
     @cached_property
     def _token_len(self) -> float:
         """The mean number of bytes per token in the training text; each is one character."""
-        if self.classifier is None:
-            return 0.0
-        totals = [sum(counts) for counts in zip(*self.classifier.counts.values(), strict=True)]
-        n_bytes = sum(n * len(token) for n, token in zip(totals, self.bpe.tokens, strict=True))
-        return n_bytes / max(1, sum(totals))
+        n_bytes = sum(
+            n * len(token) for n, token in zip(self._counts, self.bpe.tokens, strict=True)
+        )
+        return n_bytes / max(1, sum(self._counts))
 
     def encode_source(self, text: str, to: str) -> list[int]:
         """Return the encoder's input: the token of the language, the text, and the end.

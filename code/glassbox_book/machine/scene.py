@@ -32,9 +32,13 @@ SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
 KINDS = {"self_attention": "self-attention", "cross_attention": "cross-attention"}
 OPTIONS = """\
+<div class="gb-m-controls" data-part="controls" hidden>\
 <label>into <select data-part="to"><option value="">the other language</option>\
 <option value="fr">French</option><option value="en">English</option></select></label>
-<label><input type="checkbox" data-part="beams"> with five beams</label>"""
+<label><input type="checkbox" data-part="beams"> follow five candidates at once (beam search)\
+</label>
+</div>
+"""
 SWAP = '<button type="button" data-part="swap">Translate it back</button>'
 ANSWER = '<p class="gb-m-answer" data-part="answer"><i>{{ text }}</i></p>'
 ALL_ON = '<button type="button" data-part="all-on" hidden>Switch all heads on</button>'
@@ -42,7 +46,19 @@ OFF = """\
 <p class="gb-m-controls" data-part="controls" hidden>\
 <button type="button" data-part="off" aria-pressed="false">Switch this head off</button> \
 {{ all-on }}</p>
+<p class="gb-m-note" data-part="is-off" hidden>\
+This head is off: zeros take the place of its output. The map still shows where it looks.</p>
 {{ answer }}"""
+#: What the signs mean, for those who come here first; in a chapter they are known.
+READS = """
+<p class="gb-m-note">The first token names the language to write, ␣ is the space before a word, \
+and &lt;/s&gt; ends the sentence.</p>"""
+MAPS = """\
+<p class="gb-m-note">Each small square shows one <i>head</i>: it has a row for each token that \
+looks and a column for each token that is looked at, and the stronger the colour, the larger the \
+weight. A <i>layer</i> has eight heads for each kind of attention. The encoder's layers read the \
+sentence once; the decoder's run once for each token that is written.</p>
+"""
 HINT = """\
 <p class="gb-m-note gb-m-alive">\
 Click a map to switch its head off, and again to switch it on.</p>"""
@@ -430,12 +446,15 @@ def html(name: str = "", scene: Scene | None = None) -> str:
     step = len(scene.target) - 1 if name == "memory" else 0
     plan = _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head))
     written = 'button type="button" tabindex="-1"'
+    if not name:
+        plan = MAPS + plan
     if name == "heads-off":
         plan, written = HINT + plan + BAR, "span"
     slots = {
         "piece": f' data-piece="{name}"' if name else "",
         "options": "" if name else OPTIONS,
         "swap": "" if name else SWAP,
+        "reads": "" if name else READS,
         "temperature": TEMPERATURE if name == "next-token" else "",
         "act": f"Load the {'tokenizer' if tokens else 'translator'} ({megabytes} MB) and {act}",
         "then": act.capitalize(),

@@ -184,7 +184,7 @@ class Machine extends Panel {
       if (!sentence.trim()) throw new Error(NOTHING);
       this.become("loading");
       await this.load();
-      this.say(beams > 1 ? "Following five beams …" : "Reading …");
+      this.say(beams > 1 ? "Following five candidates …" : "Reading …");
       const steps = [], start = performance.now();
       const off = [...this.off].map((which) => which.split("/")).map(([name, head]) => [name, Number(head)]);
       const request = { text: sentence, to, prompt: prompt ?? [], off, beams: prompt?.length ? 1 : beams };
@@ -193,6 +193,7 @@ class Machine extends Panel {
           this.become("writing");
           if (!prompt) this.chosen.clear();
           this.drawSource({ source, sourceIds });
+          if (!prompt) this.output.scrollIntoView({ block: "nearest" });  // on a small screen it is further down
         } else steps.push(token);
         this.drawTarget(steps.map(({ piece }) => piece));
         this.output.textContent = token.text;
@@ -221,7 +222,7 @@ class Machine extends Panel {
     if (!this.part("target")) return `${source.length} tokens read in ${seconds}`;
     parts.push(`${steps.length} tokens in ${seconds}`);
     if (this.chosen.size) parts.push(`You chose: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
-    if (this.chosen.size && this.beams > 1) parts.push("From a chosen token on, it goes without beams.");
+    if (this.chosen.size && this.beams > 1) parts.push("From a chosen token on, only one candidate is followed.");
     if (this.off.size) parts.push(this.without());
     if (this.scene.sentence !== this.field.value) parts.push(`What is below still belongs to “${this.scene.sentence}”.`);
     if (to !== expected && this.part("to")?.value) parts.push(`You asked for ${LANGUAGES[to]}, but this looks like ${LANGUAGES[to]} already. The translator never learned that, and may write ${LANGUAGES[expected]} all the same.`);
@@ -338,6 +339,7 @@ class Machine extends Panel {
     if (this.part("off")) {
       this.part("off").ariaPressed = off;
       this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
+      this.part("is-off").hidden = !off;
     }
     this.part("decoding").hidden = stack === "encoder";
     [this.part("read").textContent, this.part("written").textContent] = [this.rows()[this.step], this.scene.target[this.step]];

@@ -55,7 +55,8 @@ export class LanguageClassifier {
   }
 }
 
-// A text is unfamiliar if its tokens are shorter than this share of the training text's.
+// A text is unfamiliar if a token of it was never in the training text, or if its tokens are shorter
+// than this share of those.
 const SHORT = 0.6, ENOUGH = 10;
 
 export class TranslationTokenizer {
@@ -66,8 +67,8 @@ export class TranslationTokenizer {
     this.ranks = new Map(pairs.map((pair, rank) => [pair, rank]));
     this.classifier = new LanguageClassifier(counts);
     this.special = new Set(["<pad>", "<s>", "</s>", ...Object.keys(counts).map((language) => `<${language}>`)]);
-    const total = Object.values(counts).reduce((sum, each) => each.map((count, id) => count + sum[id]), this.tokens.map(() => 0));
-    this.tokenLen = total.reduce((sum, count, id) => sum + count * this.tokens[id].length, 0) / total.reduce((a, b) => a + b);
+    this.counts = Object.values(counts).reduce((sum, each) => each.map((count, id) => count + sum[id]), this.tokens.map(() => 0));
+    this.tokenLen = this.counts.reduce((sum, count, id) => sum + count * this.tokens[id].length, 0) / this.counts.reduce((a, b) => a + b);
   }
 
   encodeText(text) {
@@ -89,8 +90,9 @@ export class TranslationTokenizer {
   }
 
   isFamiliar(text) {
-    const lengths = this.encodeText(text).map((id) => this.tokens[id].length);
-    return lengths.length < ENOUGH || lengths.reduce((a, b) => a + b) >= SHORT * this.tokenLen * lengths.length;
+    const ids = this.encodeText(text), lengths = ids.map((id) => this.tokens[id].length);
+    const long = lengths.length < ENOUGH || lengths.reduce((a, b) => a + b) >= SHORT * this.tokenLen * lengths.length;
+    return long && ids.every((id) => this.counts[id]);
   }
 
   decode(ids) { return this.join(ids.map((id) => this.tokens[id]).filter((token) => !this.special.has(token))).replace(around, ""); }
