@@ -25,9 +25,11 @@ from glassbox.translation import Translator
 
 FILE = RUNS / "tatoeba" / "decoding.json"
 DRAWS, SEED, RESAMPLES, FEW = 2, 1, 1000, 150
+#: Close together where the curve bends, so that a line from point to point follows it.
+TEMPERATURES = (0.3, 0.6, 0.7, 0.8, 0.85, 0.9, 1.0)
 #: The ways of sampling: families of one option, with its values.
 FAMILIES: dict[str, list[dict[str, float]]] = {
-    "temperature": [{"temperature": value} for value in (0.3, 0.6, 0.8, 1.0)],
+    "temperature": [{"temperature": value} for value in TEMPERATURES],
     "top-k": [{"top_k": 5}],
     "top-p": [{"top_p": 0.9}],
     "min-p": [{"min_p": 0.05}],
