@@ -107,6 +107,10 @@ def test_a_script_shows_the_same_and_can_step_through_it_before_anything_is_load
     assert "load it first" in part(page, "status").inner_text()
     assert page.evaluate("document.activeElement.dataset.machine") == "run"
     assert not [url for url in sent if "/model/" in url]
+    page.keyboard.press("Enter")  # loads, and goes on with what was asked for
+    page.wait_for_function(DONE)
+    assert machine(page, "sentence").input_value() == first.text
+    assert part(page, "source").locator("span").first.inner_text() == "<en>"
 
 
 def test_on_a_small_screen_the_page_moves_to_what_is_being_written(read):

@@ -64,11 +64,12 @@ export class Panel {
   }
 
   // Nothing is loaded unasked. The question is put where the reader has just pressed, or else to
-  // the button of the form.
+  // the button of the form, where what was asked for is still pending.
   whenLoaded(act, pressed) {
     if (this.loaded) return act();
     this.place = pressed?.closest("section").querySelector('[data-part="answer"]');
     this.say(`This needs the ${this.model}: load it first. `);
+    this.pending = this.place ? null : act;
     if (!this.place) return this.button.focus();
     const button = document.createElement("button");
     button.type = "button";

@@ -184,6 +184,12 @@ class Machine extends Panel {
       if (!sentence.trim()) throw new Error(NOTHING);
       this.become("loading");
       await this.load();
+      const { pending } = this;
+      this.pending = null;
+      if (pending && sentence === this.scene.sentence) {
+        this.busy = false;
+        return await pending();
+      }
       this.say(beams > 1 ? "Following five candidates …" : "Reading …");
       const steps = [], start = performance.now();
       const off = [...this.off].map((which) => which.split("/")).map(([name, head]) => [name, Number(head)]);
