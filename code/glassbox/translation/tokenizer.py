@@ -197,7 +197,7 @@ class TranslationTokenizer:
         the training text does not have; another language, codes and rare names are split into many
         short tokens. The model's translations of them are mostly invented.
 
-        A text of fewer than 10 tokens is judged by its bytes alone. Languages that share most of
+        The lengths of fewer than 10 tokens are not judged. Languages that share most of
         their syllables with the translator's, and nonsense in known words, are not detected.
 
         Parameters
@@ -221,8 +221,8 @@ class TranslationTokenizer:
         if self.classifier is None:
             return True
         lengths = [len(token) for token in self.tokens(ids)]
-        long = len(lengths) < ENOUGH or sum(lengths) >= SHORT * self._token_len * len(lengths)
-        return long and all(self._counts[i] for i in ids)
+        usual = len(lengths) < ENOUGH or sum(lengths) >= SHORT * self._token_len * len(lengths)
+        return usual and all(self._counts[i] for i in ids)
 
     @cached_property
     def _counts(self) -> list[int]:
