@@ -40,4 +40,5 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield case("two senses that are one", 5, 4, 8, apart=0.0)
 
 
-sense_gap = Exercise("encoder.sense_gap", _sense_gap, _words, returns=("gap",))
+# Where the senses are one, the two means nearly cancel, so the last digits of the gap are rounding.
+sense_gap = Exercise("encoder.sense_gap", _sense_gap, _words, returns=("gap",), tolerance=1e-3)
