@@ -40,7 +40,7 @@ def measure(seconds: float = 10.0) -> Iterator[Comparison]:
             server.shutdown()
 
 
-def time_in(page: Page, folder: str, seconds: float) -> Comparison:
+def time_in(page: Page, folder: str, seconds: float, least: int = 20) -> Comparison:
     """Time a token of a translation, including the worker's answer to the page.
 
     Parameters
@@ -49,8 +49,8 @@ def time_in(page: Page, folder: str, seconds: float) -> Comparison:
         A page of a site that serves the machine's files.
     folder : str
         The folder of these files, relative to the page.
-    seconds : float
-        For the comparison.
+    seconds, least : float, int
+        How long to compare, and the least number of rounds.
 
     Returns
     -------
@@ -74,6 +74,7 @@ def time_in(page: Page, folder: str, seconds: float) -> Comparison:
         lambda: page.evaluate(WRITE, SENTENCE),
         lambda: translator.translate(SENTENCE, n_beams=1),
         seconds=seconds,
+        least=least,
     )
     ours, theirs = ([time / n_tokens for time in times] for times in (done.ours, done.theirs))
     return replace(done, ours=tuple(ours), theirs=tuple(theirs))

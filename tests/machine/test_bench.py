@@ -9,8 +9,8 @@ from benchmarks import live, run
 def test_a_token_of_the_page_is_timed_beside_pytorch_s_and_stands_in_the_results(
     visit, machine_url
 ):
-    done = live.time_in(visit(machine_url).page, "machine", seconds=0)
-    assert len(done.ours) == len(done.theirs) == 20
+    done = live.time_in(visit(machine_url).page, "machine", seconds=0, least=2)
+    assert len(done.ours) == len(done.theirs) == 2
     assert min(done.ours) > 0
     line = next(
         line for line in run.table({"processor": "any"}, [done]).splitlines() if "page" in line

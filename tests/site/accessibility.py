@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from tests.axe import RULES, run
 
 COLOURS = ["color-contrast", "link-in-text-block"]
+PLACES = ["target-size", "scrollable-region-focusable", "css-orientation-lock", "meta-viewport"]
 
 
 def choose(page: Page, place: str = "html") -> None:
@@ -30,6 +31,12 @@ def in_parts(page: Page, place: str = "html", without: Sequence[str] = ()) -> li
     leave_out_innards(page)
     left_out = {rule: {"enabled": False} for rule in ("color-contrast", *without)}
     return run(page, place, runOnly=RULES, rules=left_out)
+
+
+def in_places(page: Page) -> list[str]:
+    """Return what breaks a rule of where things are and how large."""
+    leave_out_innards(page)
+    return run(page, "html", runOnly=PLACES)
 
 
 def in_colours(page: Page) -> list[str]:

@@ -46,7 +46,8 @@ def look_at(
     """Open a page and look: narrow in dark; wide in light, and again when it has turned dark.
 
     The parts of a page do not depend on its theme, and its colours not on its width. So axe judges
-    the parts once at either width, with everything unfolded, and the colours once in either theme.
+    the parts once at either width, with everything unfolded, and the colours once in either theme. A
+    narrow chapter has the parts of a wide one in other places: only rules of size and reach remain.
     """
     look, page, wide = Look(), seen.page, width == WIDTHS["wide"]
     themes = ("light", "dark") if wide else ("dark",)
@@ -75,10 +76,12 @@ def look_at(
     if not wide and "/api/" in url:  # made of the same parts as one another, and of few
         return look
     turn(page, themes[-1], frames)
-    # How large a target is matters to fingers; a wide chapter has none that other pages lack.
-    look.violations = accessibility.in_parts(
-        page, without=["target-size"] if wide and is_chapter else []
-    )
+    if is_chapter and not wide:
+        look.violations = accessibility.in_places(page)
+    else:
+        # How large a target is matters to fingers; a wide chapter has none that other pages lack.
+        without = ["target-size"] if is_chapter else []
+        look.violations = accessibility.in_parts(page, without=without)
     for theme in reversed(themes) if wide else ():  # axe leaves little of the page
         turn(page, theme, frames)
         look.violations += [f"{theme}: {line}" for line in accessibility.in_colours(page)]
