@@ -142,8 +142,8 @@ def check_roles(
             )
 
 
-def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: str) -> None:
-    """Reject a vocabulary that lacks any of the 256 byte ``tokens``; ``hint`` ends the message.
+def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int]) -> None:
+    """Reject a vocabulary that lacks any of the 256 byte ``tokens``.
 
     Raises
     ------
@@ -153,7 +153,8 @@ def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: 
     if missing := [token for token in tokens if token not in vocabulary]:
         raise ValueError(
             f"the vocabulary lacks {len(missing)} of the 256 byte tokens, the first of them "
-            f"{missing[0]!r} (byte {tokens[missing[0]]}): text with it would be lost. {hint}"
+            f"{missing[0]!r} (byte {tokens[missing[0]]}): text with it would be lost. "
+            "Is this the vocabulary of a byte-level BPE?"
         )
 
 

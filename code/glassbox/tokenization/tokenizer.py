@@ -111,7 +111,8 @@ class Tokenizer(ABC):
         """Write the tokenizer in the layout of the reference library.
 
         A :class:`BPE` is written to ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` to
-        ``vocab.txt``, any other to ``tokenizer.json``; ``tokenizer_config.json`` holds the options.
+        ``vocab.txt``, a :class:`Unigram` to ``tokenizer.json``; ``tokenizer_config.json`` holds the
+        options.
 
         Parameters
         ----------
@@ -132,9 +133,8 @@ class Tokenizer(ABC):
         """Read a tokenizer written by :meth:`save` or by the reference library.
 
         A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
-        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram`
-        and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, the latter from
-        ``tokenizer.model`` if that is missing. The folder may be a published model's:
+        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram` is
+        read from ``tokenizer.json``. The folder may be a published model's:
         ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
 
         Parameters
@@ -219,8 +219,7 @@ class Tokenizer(ABC):
         pair : str, optional
             A second text, which follows the first.
         add_special_tokens : bool, optional
-            Whether to add :attr:`start` and :attr:`end`: ``start text end pair end``. A
-            ``SentencePieceBPE`` puts them around each of the two texts.
+            Whether to add :attr:`start` and :attr:`end`: ``start text end pair end``.
 
         Returns
         -------

@@ -10,12 +10,8 @@ from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.checks import check_all_merges
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.sentencepiece import read_model
-from glassbox.tokenization.formats.spaces import read_prepend
-from glassbox.tokenization.formats.tokenizer_json import TokenizerFile, read_tokenizer_json
-from glassbox.tokenization.pre_tokenize import METASPACE
-from glassbox.tokenization.sentencepiece_bpe import START, SentencePieceBPE
-from glassbox.tokenization.tokenizer import Tokenizer, numbered
+from glassbox.tokenization.formats.tokenizer_json import read_tokenizer_json
+from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
 
@@ -43,28 +39,6 @@ def read_bpe(
     return tokenizer
 
 
-def read_sentencepiece(
-    file: str | os.PathLike[str], *, pad_token: str | None = None
-) -> SentencePieceBPE:
-    """Read a ``tokenizer.model``, as :meth:`SentencePieceBPE.from_model` describes.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :meth:`SentencePieceBPE.from_model`.
-    """
-    model = read_model(Path(file))
-    return SentencePieceBPE(
-        numbered(model.pieces),
-        model.merges,
-        special_tokens=model.special_tokens,
-        unknown_token=model.unknown_token,
-        pad_token=pad_token,
-        start=START if START in model.special_tokens else None,
-        prepend="always" if model.prepend else "never",
-    )
-
-
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     return read_bpe(
         file,
@@ -76,7 +50,9 @@ def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
 
 
 def _read_bpe_json(file: Path, config: Config) -> BPE:
-    parts = _bpe_parts(file, byte_fallback=False)
+    parts = read_tokenizer_json(file, "BPE")
+    parts.expect("model", byte_fallback=False, dropout=None, ignore_merges=False)
+    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
     parts.expect("normalizer", type=None)
     parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
     parts.expect("post_processor", type=(None, "ByteLevel"))
@@ -116,41 +92,6 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
         strip_accents=normalizer.get("strip_accents"),
         special_tokens=parts.special_tokens,
     )
-
-
-def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
-    parts = _bpe_parts(file, byte_fallback=True)
-    normalized = [token["content"] for token in parts.added if token.get("normalized")]
-    if normalized and parts.part("normalizer"):
-        raise ValueError(
-            f"{file}: the special token {normalized[0]!r} has normalized=True, so that the "
-            "reference library finds it in some places only; set it to false in the file, and it "
-            "is found wherever it is written"
-        )
-    parts.expect("post_processor", type=(None, "TemplateProcessing"))
-    start, end = parts.frame
-    tokenizer = SentencePieceBPE(
-        parts.vocabulary,
-        parts.merges,
-        special_tokens=parts.special_tokens,
-        unknown_token=parts.part("model").get("unk_token"),
-        pad_token=_pad_token(config),
-        start=start,
-        end=end,
-        prepend=read_prepend(parts),
-    )
-    inner = next((token for token in map("".join, parts.merges) if METASPACE in token[1:]), None)
-    pre_tokenizer = parts.part("pre_tokenizer")
-    if inner and pre_tokenizer and pre_tokenizer.get("split", True):
-        raise ValueError(
-            f"{file}: the pre_tokenizer has split=True, but a merge builds {inner!r}, which spans "
-            "two words; this package implements split=False only"
-        )
-    return tokenizer
-
-
-def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
-    return read_sentencepiece(file, pad_token=_pad_token(config))
 
 
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
@@ -196,18 +137,6 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     )
 
 
-def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
-    """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
-    parts = read_tokenizer_json(file, "BPE")
-    given = bool(parts.part("model").get("byte_fallback"))
-    if given != byte_fallback:
-        loader = "SentencePieceBPE.load" if given else "BPE.load"
-        raise ValueError(f"{file}: the model has byte_fallback={given}: load it with {loader}")
-    parts.expect("model", dropout=None, ignore_merges=False)
-    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
-    return parts
-
-
 def _pad_token(config: Config) -> str | None:
     """Return the padding token, which is written as a string or as an object."""
     token = config.get("pad_token")
@@ -223,10 +152,6 @@ def _special_tokens(config: Config) -> tuple[str, ...]:
 #: The functions that read each class, by file; the first file that exists is read.
 READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
     BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
-    SentencePieceBPE: {
-        files.TOKENIZER_JSON: _read_sentencepiece_json,
-        files.TOKENIZER_MODEL: _read_sentencepiece_model,
-    },
     Unigram: {files.TOKENIZER_JSON: _read_unigram_json},
     WordPiece: {
         files.VOCAB_TXT: _read_wordpiece_vocabulary,

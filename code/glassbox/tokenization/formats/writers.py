@@ -7,10 +7,8 @@ from typing import Any
 
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.spaces import decoder, marks
 from glassbox.tokenization.formats.tokenizer_json import tokenizer_json
 from glassbox.tokenization.pre_tokenize import METASPACE
-from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
 from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
@@ -31,32 +29,6 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
         "do_lower_case": tokenizer.lowercase,
         "strip_accents": tokenizer.strip_accents,
         "tokenizer_class": "BertTokenizer",
-    }
-
-
-def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
-    normalizer, pre_tokenizer = marks(tokenizer.prepend)
-    content = tokenizer_json(
-        tokenizer,
-        second_type=1,
-        normalizer=normalizer,
-        pre_tokenizer=pre_tokenizer,
-        decoder=decoder(tokenizer.prepend),
-        model={
-            "type": "BPE",
-            "unk_token": tokenizer.unknown_token,
-            "fuse_unk": True,
-            "byte_fallback": True,
-            "vocab": tokenizer.vocabulary,
-            "merges": tokenizer.merges,
-        },
-    )
-    files.write_json(path / files.TOKENIZER_JSON, content)
-    return {
-        "unk_token": tokenizer.unknown_token,
-        "bos_token": tokenizer.start,
-        "eos_token": tokenizer.end,
-        "tokenizer_class": "PreTrainedTokenizerFast",
     }
 
 
@@ -91,7 +63,6 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
 #: The functions that write a tokenizer of each class and return its options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
     BPE: _write_bpe,
-    SentencePieceBPE: _write_sentencepiece,
     Unigram: _write_unigram,
     WordPiece: _write_wordpiece,
 }
