@@ -1,12 +1,10 @@
 """``tokenizer.json``, the reference library's file for a whole tokenizer (chapter 2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from glassbox.tokenization.formats.files import read_json
-from glassbox.tokenization.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -74,29 +72,27 @@ class TokenizerFile:
         return tuple(token["content"] for token in self.added)
 
     @property
-    def frame(self) -> tuple[str | None, str | None]:
-        """The special tokens before and after each text; ``None`` where there is none.
+    def end(self) -> str | None:
+        """The special token after each text; ``None`` if there is none.
 
         Raises
         ------
         ValueError
-            If there is more than one on a side, or the second text of a pair is framed differently
-            from the first.
+            If there are others, or the second text of a pair ends differently from the first.
         """
-        template = self.part("post_processor") or {"single": ["A"], "pair": ["A", "B"]}
+        template = self.part("post_processor")
         single, pair = (
-            [next(iter(step.values()))["id"] if isinstance(step, dict) else step for step in steps]
-            for steps in (template["single"], template["pair"])
+            [part["id"] for step in template.get(what, ()) for part in step.values()]
+            for what in ("single", "pair")
         )
-        place = single.index("A")
-        start, end = single[:place], single[place + 1 :]
-        if len(start) > 1 or len(end) > 1 or pair != [*single, *start, "B", *end]:
+        end = single[1:]
+        if template and (single != ["A", *end] or len(end) > 1 or pair != [*single, "B", *end]):
             raise ValueError(
                 f"{self.name}: the post_processor makes {' '.join(single)!r} of a text and "
-                f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
-                "each side of a text, and the same around the second"
+                f"{' '.join(pair)!r} of a pair; this package puts nothing in front of a text, and "
+                "at most one token behind it, the same behind the second"
             )
-        return (start[0] if start else None), (end[0] if end else None)
+        return end[0] if end else None
 
     def expect(self, part: str, **options: Any) -> None:
         """Reject a part with an option that this package does not implement.
@@ -140,55 +136,6 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     if (model.get("type") or guess or "WordPiece") != kind:
         raise ValueError(f"{file} holds a model of type {model.get('type')!r}; expected {kind!r}")
     return TokenizerFile(str(file), content)
-
-
-def tokenizer_json(
-    tokenizer: Tokenizer, second_type: int = 0, **parts: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """Return the content of a ``tokenizer.json``: the given parts and those common to all.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Provides the special tokens, and those before and after each text.
-    second_type : int, optional
-        The token type of the second text of a pair.
-    **parts : mapping
-        ``model``, and any of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
-    """
-    start, end = ([] if token is None else [token] for token in (tokenizer.start, tokenizer.end))
-
-    def frame(name: str, kind: int) -> list[dict[str, Any]]:
-        return [
-            *({"SpecialToken": {"id": token, "type_id": kind}} for token in start),
-            {"Sequence": {"id": name, "type_id": kind}},
-            *({"SpecialToken": {"id": token, "type_id": kind}} for token in end),
-        ]
-
-    template = {
-        "type": "TemplateProcessing",
-        "single": frame("A", 0),
-        "pair": frame("A", 0) + frame("B", second_type),
-        "special_tokens": {
-            token: {"id": token, "ids": [tokenizer.vocabulary[token]], "tokens": [token]}
-            for token in start + end
-        },
-    }
-    added = [
-        {"id": tokenizer.vocabulary[token], **added_token(token)}
-        for token in sorted(tokenizer.special_tokens, key=tokenizer.vocabulary.__getitem__)
-    ]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": parts.get("normalizer"),
-        "pre_tokenizer": parts.get("pre_tokenizer"),
-        "post_processor": template if start or end else None,
-        "decoder": parts.get("decoder"),
-        "model": parts["model"],
-    }
 
 
 def added_token(content: str) -> dict[str, Any]:

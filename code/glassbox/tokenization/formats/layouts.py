@@ -1,0 +1,219 @@
+"""What is in the folder of a tokenizer of each class, read and written (chapter 2)."""
+
+import base64
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from glassbox.tokenization import unigram, wordpiece
+from glassbox.tokenization.bpe import BPE, END_OF_TEXT
+from glassbox.tokenization.formats import files
+from glassbox.tokenization.formats.tokenizer_json import added_token, read_tokenizer_json
+from glassbox.tokenization.pre_tokenize import METASPACE
+from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.unigram import Unigram
+from glassbox.tokenization.wordpiece import WordPiece
+
+Config = Mapping[str, Any]
+#: How the reference library writes spaces as ``▁``.
+SPACE = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
+#: How it first collapses any white space into one space.
+COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, SPACE]}
+
+
+def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
+    merges_file = file.with_name(files.MERGES_TXT)
+    tokenizer = BPE(
+        files.read_json(file),
+        files.read_merges(merges_file),
+        special_tokens=_special_tokens(config) or (END_OF_TEXT,),
+        pad_token=_pad_token(config),
+        add_prefix_space=bool(config.get("add_prefix_space", False)),
+    )
+    _check_merges(merges_file, tokenizer)
+    return tokenizer
+
+
+def _check_merges(file: Path, tokenizer: BPE) -> None:
+    """Reject merges that do not build every token of several characters, except special tokens.
+
+    A list of merges is a text file with one merge per line; truncated after any line, it is still
+    valid. The vocabulary exposes the loss, because a merge built each of its longer tokens.
+    """
+    special, merges = tokenizer.special_tokens, tokenizer.merges
+    longer = [token for token in tokenizer.tokens if len(token) > 1 and token not in special]
+    built = {"".join(pair) for pair in merges}
+    if missing := [token for token in longer if token not in built]:
+        raise ValueError(
+            f"{file}: the {len(merges)} merges build {len(longer) - len(missing)} of the "
+            f"{len(longer)} tokens of several characters in the vocabulary; no merge builds "
+            f"{missing[0]!r}. Is the list of merges cut off? If it is complete, name the tokens "
+            "that no merge builds in special_tokens"
+        )
+
+
+def _read_bpe_json(file: Path, config: Config) -> BPE:
+    parts = read_tokenizer_json(file, "BPE")
+    parts.expect("model", byte_fallback=False, dropout=None, ignore_merges=False)
+    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+    parts.expect("normalizer", type=None)
+    parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
+    parts.expect("post_processor", type=(None, "ByteLevel"))
+    return BPE(
+        parts.vocabulary,
+        parts.merges,
+        special_tokens=parts.special_tokens,
+        pad_token=_pad_token(config),
+        add_prefix_space=bool(parts.part("pre_tokenizer").get("add_prefix_space", False)),
+    )
+
+
+def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
+    files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
+    files.write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
+    end = END_OF_TEXT if END_OF_TEXT in tokenizer.special_tokens else None
+    config: dict[str, Any] = {"add_prefix_space": tokenizer.add_prefix_space}
+    config["tokenizer_class"] = "GPT2Tokenizer"
+    return config | dict.fromkeys(("unk_token", "bos_token", "eos_token"), end)
+
+
+def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
+    if not config.get("tokenize_chinese_chars", True):
+        raise ValueError(
+            f"{file.with_name(files.CONFIG_JSON)} has tokenize_chinese_chars=False; this class "
+            "always takes Chinese characters one by one"
+        )
+    return WordPiece(
+        files.read_vocab_txt(file),
+        lowercase=bool(config.get("do_lower_case", True)),
+        strip_accents=config.get("strip_accents"),
+        special_tokens=_special_tokens(config) or wordpiece.SPECIAL_TOKENS,
+    )
+
+
+def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
+    parts = read_tokenizer_json(file, "WordPiece")
+    parts.expect("model", unk_token=wordpiece.UNKNOWN, continuing_subword_prefix=wordpiece.PREFIX)
+    parts.expect("model", max_input_chars_per_word=wordpiece.MAX_WORD_LENGTH)
+    parts.expect("normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True)
+    parts.expect("pre_tokenizer", type="BertPreTokenizer")
+    normalizer = parts.part("normalizer")
+    return WordPiece(
+        parts.vocabulary,
+        lowercase=bool(normalizer.get("lowercase", True)),
+        strip_accents=normalizer.get("strip_accents"),
+        special_tokens=parts.special_tokens,
+    )
+
+
+def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
+    files.write_vocab_txt(path / files.VOCAB_TXT, tokenizer.tokens)
+    return {
+        "do_lower_case": tokenizer.lowercase,
+        "strip_accents": tokenizer.strip_accents,
+        "tokenizer_class": "BertTokenizer",
+    }
+
+
+def _read_unigram_json(file: Path, config: Config) -> Unigram:
+    parts = read_tokenizer_json(file, "Unigram")
+    parts.expect("model", byte_fallback=False)
+    parts.expect("normalizer", type=(None, "Precompiled"))
+    parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
+    parts.expect("post_processor", type=(None, "TemplateProcessing"))
+    collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
+    steps = [step.get("type") for step in parts.part("pre_tokenizer").get("pretokenizers", ())]
+    if collapse and steps != (known := ["WhitespaceSplit", "Metaspace"]):
+        raise ValueError(
+            f"{file}: the pre_tokenizer's steps are {steps}; this package implements {known} only"
+        )
+    pieces = [(token, score) for token, score in parts.part("model")["vocab"]]
+    unknown = parts.part("model").get("unk_id")
+    if unknown is None or not 0 <= unknown < len(pieces):
+        raise ValueError(
+            f"{file}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown token, "
+            "text with a new character could not be encoded"
+        )
+    scores = dict(pieces)
+    pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
+    table = parts.part("normalizer").get("precompiled_charsmap")
+    return Unigram(
+        pieces,
+        special_tokens=parts.special_tokens,
+        unknown_token=pieces[unknown][0],
+        pad_token=_pad_token(
+            config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
+        ),
+        end=parts.end,
+        collapse=collapse,
+        character_map=base64.b64decode(table) if table else None,
+    )
+
+
+def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
+    ids, end = tokenizer.vocabulary, tokenizer.end
+    frame = normalizer = None
+    if end is not None:
+        behind = {"SpecialToken": {"id": end, "type_id": 0}}
+        first, second = ([{"Sequence": {"id": text, "type_id": 0}}, behind] for text in "AB")
+        frame = {
+            "type": "TemplateProcessing",
+            "single": first,
+            "pair": first + second,
+            "special_tokens": {end: {"id": end, "ids": [ids[end]], "tokens": [end]}},
+        }
+    if tokenizer.character_map is not None:
+        table = base64.b64encode(tokenizer.character_map.table).decode()
+        normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
+    content = {
+        "version": "1.0",
+        "added_tokens": [
+            {"id": ids[token], **added_token(token)}
+            for token in sorted(tokenizer.special_tokens, key=ids.__getitem__)
+        ],
+        "normalizer": normalizer,
+        "pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE,
+        "post_processor": frame,
+        "decoder": SPACE,
+        "model": {
+            "type": "Unigram",
+            "unk_id": tokenizer.token_id(str(tokenizer.unknown_token)),
+            "vocab": list(tokenizer.pieces.scores.items()),
+            "byte_fallback": False,
+        },
+    }
+    files.write_json(path / files.TOKENIZER_JSON, content)
+    return {
+        "unk_token": tokenizer.unknown_token,
+        "eos_token": end,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+
+
+def _pad_token(config: Config) -> str | None:
+    """Return the padding token, which is written as a string or as an object."""
+    token = config.get("pad_token")
+    return token["content"] if isinstance(token, dict) else token
+
+
+def _special_tokens(config: Config) -> tuple[str, ...]:
+    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids."""
+    added = config.get("added_tokens_decoder") or {}
+    return tuple(added[number]["content"] for number in sorted(added, key=int))
+
+
+#: The functions that read each class, by file; the first file that exists is read.
+READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
+    BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
+    Unigram: {files.TOKENIZER_JSON: _read_unigram_json},
+    WordPiece: {
+        files.VOCAB_TXT: _read_wordpiece_vocabulary,
+        files.TOKENIZER_JSON: _read_wordpiece_json,
+    },
+}
+#: The functions that write a tokenizer of each class and return its options.
+WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
+    BPE: _write_bpe,
+    Unigram: _write_unigram,
+    WordPiece: _write_wordpiece,
+}
