@@ -14,7 +14,6 @@ from glassbox.generation import (
     contrastive_search,
     generate,
     speculative,
-    stream,
 )
 from glassbox.models import GPT2, GPT2Config
 from glassbox.transformer import Transformer, TransformerConfig
@@ -78,28 +77,6 @@ def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
     assert torch.equal(ours, generate(pair.ours, **pair.inputs(), max_new_tokens=40, **named))
     endless = generate(pair.ours, **pair.inputs(), max_new_tokens=40, eos_id=())
     assert endless.size(1) == (1 if pair.sources else 7) + 40
-
-
-def test_streaming_gives_the_tokens_of_generate_one_by_one(pair):
-    for way in ({}, {"sample": True, "temperature": 1.5}):
-        options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": ENDS, **way}
-        torch.manual_seed(0)
-        whole = generate(pair.ours, **pair.inputs(), **options)
-        torch.manual_seed(0)
-        steps = list(stream(pair.ours, **pair.inputs(), **options))
-        assert all(step.shape == (4,) and not step.is_inference() for step in steps)
-        assert torch.equal(torch.stack(steps, dim=1), whole[:, -len(steps) :])
-
-
-def test_streaming_computes_a_token_when_it_is_asked_for():
-    model = TableModel(5)
-    tokens = stream(model, torch.tensor([[1]]), max_new_tokens=9)
-    assert model.passes == 0
-    next(tokens)
-    next(tokens)
-    assert model.passes == 2
-    assert torch.is_grad_enabled()  # between the steps the caller's settings hold
-    assert not torch.is_inference_mode_enabled()
 
 
 def test_the_last_token_is_not_read():
@@ -245,6 +222,17 @@ def test_rows_that_are_copied_and_moved_go_on_as_before(pair):
         moved.append(torch.full((6, 1), 3, device=pair.device))
         torch.testing.assert_close(moved.read(), whole.read()[rows])
         assert torch.equal(moved.token_ids, whole.token_ids[rows])
+
+
+@pytest.mark.parametrize("n_beams", [1, 2])
+def test_one_mask_may_serve_all_rows(pair, n_beams):
+    ids, mask = pair.ids[1:2].expand(3, -1), pair.mask[1:2, None, None]
+    name = "source" if pair.sources else "prompt"
+    options: dict[str, Any] = {"max_new_tokens": 5, "n_beams": n_beams}
+    ours = generate(pair.ours, **{f"{name}_ids": ids, f"{name}_mask": mask}, **options)
+    rows = mask.expand(3, -1, -1, -1)
+    each = generate(pair.ours, **{f"{name}_ids": ids, f"{name}_mask": rows}, **options)
+    assert torch.equal(ours, each)
 
 
 def test_a_mask_that_hides_nothing_is_none_at_all():

@@ -1,6 +1,7 @@
 """Contrastive search: probable tokens that are unlike the text so far (chapter 10)."""
 
 import math
+from numbers import Real
 from typing import Any
 
 import torch
@@ -13,7 +14,6 @@ from glassbox.generation.checks import (
     check_logits,
     check_model,
     check_room,
-    is_number,
     vocabulary,
 )
 from glassbox.generation.choice import process
@@ -106,7 +106,7 @@ def contrastive_search(
     check_at_least("k", k, 1)
     if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
-    if not is_number(alpha) or not 0 <= alpha <= 1:
+    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
     if config.sample or config.n_beams > 1:
         raise ValueError(
@@ -123,7 +123,6 @@ def contrastive_search(
 
 def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     config, ids = batch.config, batch.token_ids
-    eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=ids.device)
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     rows = torch.arange(ids.size(0), device=ids.device)
 
@@ -146,6 +145,6 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
         batch.reorder(rows * k + best)
         past[:, length] = hidden[rows, best]
         logits = batch.model.logits(past[:, length : length + 1])[:, 0]
-        ended = ended | (tokens[rows, best, None] == eos_ids).any(dim=-1)
+        ended |= batch.ends(tokens[rows, best])
         if config.eos_ids and ended.all():
             return

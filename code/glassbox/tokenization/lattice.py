@@ -7,13 +7,11 @@ Its probability is the product of its pieces' probabilities, so logarithms add.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 #: An unknown character is less likely than the rarest piece by a factor of e to the power of 10.
 UNKNOWN_PENALTY = 10.0
 
 
-@dataclass(frozen=True)
 class Pieces:
     """The pieces of a unigram model.
 
@@ -28,15 +26,16 @@ class Pieces:
         Number of characters in the longest piece.
     unknown_score : float
         The score of a character that is not a piece.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2. Chapter 2.
     """
 
-    scores: Mapping[str, float]
-    longest: int = field(init=False)
-    unknown_score: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "longest", max(map(len, self.scores)))
-        object.__setattr__(self, "unknown_score", min(self.scores.values()) - UNKNOWN_PENALTY)
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self.scores = scores
+        self.longest = max(map(len, scores))
+        self.unknown_score = min(scores.values()) - UNKNOWN_PENALTY
 
     def edges(self, word: str) -> list[list[tuple[int, float]]]:
         """Return the ends of the pieces that begin at each place of ``word`` but the last.

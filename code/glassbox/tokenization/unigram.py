@@ -1,6 +1,7 @@
 """The unigram tokenizer of SentencePiece, T5's among others (chapter 2)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from glassbox.tokenization.checks import check_pieces, check_training
@@ -127,19 +128,14 @@ class Unigram(Tokenizer):
         return split_metaspace(text, collapse=self.collapse)
 
     def _split(self, word: str) -> list[str]:
-        return self._fuse_unknown(viterbi(word, self.pieces))
+        tokens: list[str] = []
+        for known, run in groupby(viterbi(word, self.pieces), key=self._is_known):
+            pieces = list(run)
+            tokens += pieces if known else ["".join(pieces)]
+        return tokens
 
-    def _fuse_unknown(self, tokens: Sequence[str]) -> list[str]:
-        result: list[str] = []
-        was_known = True
-        for token in tokens:
-            known = token in self.vocabulary and token != self.unknown_token
-            if known or was_known:
-                result.append(token)
-            else:
-                result[-1] += token
-            was_known = known
-        return result
+    def _is_known(self, piece: str) -> bool:
+        return piece in self.vocabulary and piece != self.unknown_token
 
     def _join(self, tokens: list[str]) -> str:
         first, rest = "".join(tokens[:1]), "".join(tokens[1:])
