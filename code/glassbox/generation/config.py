@@ -6,12 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_not_negative,
-    check_number,
-    check_share,
-    vocabulary,
-)
+from glassbox.generation.checks import check_not_negative, check_number, check_share, vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
 SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")

@@ -10,12 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_logits,
-    check_model,
-    check_room,
-    vocabulary,
-)
+from glassbox.generation.checks import check_logits, check_model, check_room, vocabulary
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch

@@ -146,10 +146,7 @@ def speculative(
 
 
 def _speculate(
-    target: RunningBatch,
-    draft: RunningBatch,
-    n_draft: int,
-    generator: torch.Generator | None,
+    target: RunningBatch, draft: RunningBatch, n_draft: int, generator: torch.Generator | None
 ) -> tuple[int, int, int]:
     config = target.config
     n_proposed = n_accepted = n_passes = 0

@@ -2,13 +2,7 @@
 
 from glassbox.tokenization.bpe import BPE
 from glassbox.tokenization.lattice import Pieces, marginals, viterbi
-from glassbox.tokenization.merges import (
-    best_pair,
-    bpe_merges,
-    bpe_word,
-    learn_merges,
-    merge_pair,
-)
+from glassbox.tokenization.merges import best_pair, bpe_merges, bpe_word, learn_merges, merge_pair
 from glassbox.tokenization.pre_tokenize import (
     byte_alphabet,
     normalize_bert,
