@@ -7,7 +7,6 @@ import sys
 import unicodedata
 import zipfile
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -180,22 +179,3 @@ def gpt2(data: Find) -> SimpleNamespace:
 def pieces_of(reference: Reference) -> list[tuple[str, float]]:
     """Return the pieces and scores of a unigram model of the reference."""
     return [(token, score) for token, score in json.loads(reference.to_str())["model"]["vocab"]]
-
-
-@pytest.fixture(scope="session")
-def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The table that SentencePiece, and with it T5, normalizes with."""
-    import sentencepiece
-
-    folder = tmp_path_factory.mktemp("sentencepiece")
-    (folder / "text").write_text("a b c ab bc abc\n" * 20)
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text"),
-        model_prefix=str(folder / "model"),
-        vocab_size=9,
-        minloglevel=2,
-        normalization_rule_name="nmt_nfkc",
-    )
-    model = import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
-    model.ParseFromString((folder / "model.model").read_bytes())
-    return model.normalizer_spec.precompiled_charsmap

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 from tokenizers import Tokenizer as Reference
-from tokenizers import models, normalizers
+from tokenizers import models
 
 from glassbox.models import find_weights
 from glassbox.tokenization import BPE, Unigram, WordPiece
-from tests.tokenization.conftest import HARD, pieces_of
+from tests.tokenization.conftest import HARD
 
 TEXTS = [text for text in HARD.values() if len(text) < 1000]
 
@@ -136,20 +136,6 @@ def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):
     assert loaded.pad_id == 50_257
     text = "a<s>b<pad>"
     assert loaded.encode(text) == reference.encode(text).ids
-
-
-@pytest.mark.slow
-def test_t5_s_file_is_read_with_its_character_map(character_map, captions, tmp_path):
-    tokenizer = Unigram.train(captions[:100], 300, character_map=character_map)
-    tokenizer.save(tmp_path)
-    reference = Reference.from_file(str(tmp_path / "tokenizer.json"))
-    assert isinstance(reference.normalizer, normalizers.Precompiled)
-    loaded = Unigram.load(tmp_path)
-    assert same(tokenizer, loaded)
-    for text in TEXTS:
-        assert loaded.encode(text) == reference.encode(text).ids
-        assert loaded.tokenize(text) == reference.encode(text, add_special_tokens=False).tokens
-    assert dict(pieces_of(reference)) == pytest.approx(tokenizer.pieces.scores)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -1,6 +1,5 @@
 """What is in the folder of a tokenizer of each class, read and written (chapter 2)."""
 
-import base64
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -118,7 +117,7 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts = read_tokenizer_json(file, "Unigram")
     parts.expect("model", byte_fallback=False)
-    parts.expect("normalizer", type=(None, "Precompiled"))
+    parts.expect("normalizer", type=None)
     parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
@@ -136,7 +135,6 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         )
     scores = dict(pieces)
     pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
-    table = parts.part("normalizer").get("precompiled_charsmap")
     return Unigram(
         pieces,
         special_tokens=parts.special_tokens,
@@ -146,13 +144,12 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         ),
         end=parts.end,
         collapse=collapse,
-        character_map=base64.b64decode(table) if table else None,
     )
 
 
 def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
     ids, end = tokenizer.vocabulary, tokenizer.end
-    frame = normalizer = None
+    frame = None
     if end is not None:
         behind = {"SpecialToken": {"id": end, "type_id": 0}}
         first, second = ([{"Sequence": {"id": text, "type_id": 0}}, behind] for text in "AB")
@@ -162,16 +159,12 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
             "pair": first + second,
             "special_tokens": {end: {"id": end, "ids": [ids[end]], "tokens": [end]}},
         }
-    if tokenizer.character_map is not None:
-        table = base64.b64encode(tokenizer.character_map.table).decode()
-        normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
     content = {
         "version": "1.0",
         "added_tokens": [
             {"id": ids[token], **added_token(token)}
             for token in sorted(tokenizer.special_tokens, key=ids.__getitem__)
         ],
-        "normalizer": normalizer,
         "pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE,
         "post_processor": frame,
         "decoder": SPACE,
