@@ -9,6 +9,11 @@ from torch import Tensor, nn
 from glassbox.checks import check_model_mask, check_token_ids
 
 
+def is_number(value: object) -> bool:
+    """Return whether ``value`` is a real number, and not a string that looks like one."""
+    return isinstance(value, Real)
+
+
 def check_number(name: str, value: float, above: float, hint: str = "") -> None:
     """Reject a value that is not a finite number greater than ``above``.
 
@@ -17,7 +22,7 @@ def check_number(name: str, value: float, above: float, hint: str = "") -> None:
     ValueError
         If it is not, naming both.
     """
-    if not isinstance(value, Real) or not above < value < math.inf:
+    if not is_number(value) or not above < value < math.inf:
         raise ValueError(f"{name}={value!r}: expected a finite number, more than {above:g}{hint}")
 
 
@@ -29,7 +34,7 @@ def check_share(name: str, value: float, hint: str = "") -> None:
     ValueError
         If it is not, naming it.
     """
-    if not isinstance(value, Real) or not 0 < value <= 1:
+    if not is_number(value) or not 0 < value <= 1:
         raise ValueError(f"{name}={value!r}: expected a number, more than 0 and at most 1{hint}")
 
 
@@ -41,7 +46,7 @@ def check_not_negative(name: str, value: float) -> None:
     ValueError
         If it is not a number, negative or not finite.
     """
-    if not isinstance(value, Real) or not 0 <= value < math.inf:
+    if not is_number(value) or not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r}: expected a finite number, at least 0")
 
 

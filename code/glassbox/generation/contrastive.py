@@ -1,7 +1,6 @@
 """Contrastive search: probable tokens that are unlike the text so far (chapter 10)."""
 
 import math
-from numbers import Real
 from typing import Any
 
 import torch
@@ -10,7 +9,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import check_logits, check_model, check_room, vocabulary
+from glassbox.generation.checks import (
+    check_logits,
+    check_model,
+    check_room,
+    is_number,
+    vocabulary,
+)
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -101,7 +106,7 @@ def contrastive_search(
     check_at_least("k", k, 1)
     if k > (vocab_size := vocabulary(check_model(model))):
         raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
-    if not isinstance(alpha, Real) or not 0 <= alpha <= 1:
+    if not is_number(alpha) or not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
     if config.sample or config.n_beams > 1:
         raise ValueError(

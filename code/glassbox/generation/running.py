@@ -1,6 +1,6 @@
 """Texts being generated: the operations that all ways of decoding share (chapter 10)."""
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -84,15 +84,14 @@ class RunningBatch:
     ) -> None:
         self.config = config = config.for_model(check_model(model))
         check_source(model, prompt_ids, source_ids, source_mask)
-        self.model: Any = model
-        self._memory: Tensor | None = None
-        self._source_mask = source_mask
+        self.model = cast(Any, model)
+        self._memory, self._source_mask = None, source_mask
         if source_ids is not None:
             self._memory = self.model.encode(source_ids, source_mask)
             if source_mask is not None:  # a row for each source, which reorder can move
                 self._source_mask = source_mask.expand(len(source_ids), -1, -1, -1)
-            if prompt_ids is None:
-                prompt_ids = source_ids.new_full((len(source_ids), 1), self.model.config.bos_id)
+        if prompt_ids is None:
+            prompt_ids = _starts(self.model.config, source_ids)
         check_prompt(model, prompt_ids, prompt_mask, self._memory)
         self.prompt_len = self.length = prompt_ids.size(1)
         check_room(model, self.prompt_len, config.max_new_tokens)
@@ -198,3 +197,8 @@ class RunningBatch:
         self.length = length
         if self.cache is not None and self.cache.length > length:
             self.cache.crop(length)
+
+
+def _starts(config: Any, source_ids: Any) -> Tensor:
+    """Return the start token of an encoder–decoder model's output, for each source."""
+    return source_ids.new_full((len(source_ids), 1), config.bos_id)
