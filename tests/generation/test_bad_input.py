@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from glassbox.generation import (
     presence_penalty,
     repetition_penalty,
     speculative,
+    stream,
     suppress,
     temperature,
     top_k,
@@ -270,6 +272,26 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         TypeError,
         ["config is a dict", "GenerationConfig", "by their names"],
     ),
+    "one stop string for several": (
+        continue_with(stop_strings="end", tokenizer=SimpleNamespace(decode=str)),
+        TypeError,
+        ["stop_strings='end'", "['end']"],
+    ),
+    "stop strings without a tokenizer": (
+        continue_with(stop_strings=["end"]),
+        ValueError,
+        ["stop_strings=['end']", "tokenizer=None"],
+    ),
+    "an empty stop string": (
+        continue_with(stop_strings=["end", ""], tokenizer=SimpleNamespace(decode=str)),
+        ValueError,
+        ["['end', '']", "empty string"],
+    ),
+    "stop strings for beams": (
+        continue_with(stop_strings=["end"], tokenizer=SimpleNamespace(decode=str), n_beams=2),
+        ValueError,
+        ["['end']", "n_beams=2"],
+    ),
 }
 MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "a source for a model without an encoder": (
@@ -314,6 +336,16 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["Bert", "new_cache"],
     ),
     "no model at all": (lambda: generate(nn.Linear(2, 2), IDS), TypeError, ["Linear", "GPT2"]),
+    "a stream of beams": (
+        lambda: stream(TableModel(9), IDS, n_beams=2),
+        ValueError,
+        ["n_beams=2", "generate"],
+    ),
+    "a stream of no prompt, at once": (
+        lambda: stream(TableModel(9), IDS[:, :0]),
+        ValueError,
+        ["(2, 0)"],
+    ),
     "beams that draw": (
         lambda: beam_search(TableModel(9), IDS, sample=True),
         ValueError,
@@ -405,6 +437,7 @@ NUMBERS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     for way, attempt in {
         "greedy": lambda number: generate(broken(number), IDS),
         "sampling": lambda number: generate(broken(number), IDS, sample=True, top_k=2),
+        "a stream": lambda number: next(stream(broken(number), IDS)),
         "beams": lambda number: generate(broken(number), IDS, n_beams=2),
         "contrastive": lambda number: contrastive_search(broken(number), IDS),
         "a draft": lambda number: speculative(TableModel(9), broken(number), IDS[:1]),

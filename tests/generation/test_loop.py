@@ -14,6 +14,7 @@ from glassbox.generation import (
     contrastive_search,
     generate,
     speculative,
+    stream,
 )
 from glassbox.models import GPT2, GPT2Config
 from glassbox.transformer import Transformer, TransformerConfig
@@ -77,6 +78,28 @@ def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
     assert torch.equal(ours, generate(pair.ours, **pair.inputs(), max_new_tokens=40, **named))
     endless = generate(pair.ours, **pair.inputs(), max_new_tokens=40, eos_id=())
     assert endless.size(1) == (1 if pair.sources else 7) + 40
+
+
+def test_streaming_gives_the_tokens_of_generate_one_by_one(pair):
+    for way in ({}, {"sample": True, "temperature": 1.5}):
+        options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": ENDS, **way}
+        torch.manual_seed(0)
+        whole = generate(pair.ours, **pair.inputs(), **options)
+        torch.manual_seed(0)
+        steps = list(stream(pair.ours, **pair.inputs(), **options))
+        assert all(step.shape == (4,) and not step.is_inference() for step in steps)
+        assert torch.equal(torch.stack(steps, dim=1), whole[:, -len(steps) :])
+
+
+def test_streaming_computes_a_token_when_it_is_asked_for():
+    model = TableModel(5)
+    tokens = stream(model, torch.tensor([[1]]), max_new_tokens=9)
+    assert model.passes == 0
+    next(tokens)
+    next(tokens)
+    assert model.passes == 2
+    assert torch.is_grad_enabled()  # between the steps the caller's settings hold
+    assert not torch.is_inference_mode_enabled()
 
 
 def test_the_last_token_is_not_read():

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from tokenizers import Tokenizer as Reference
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from glassbox.models import find_weights
-from glassbox.tokenization import BPE, WordPiece
+from glassbox.tokenization import BPE, SentencePieceBPE, WordPiece
 
 Find = Callable[[str], Path]
 
@@ -87,6 +88,7 @@ HARD = {
     "BERT's special tokens": "[CLS] a [MASK] b[SEP][PAD] [UNK] [mask] [ CLS ] [MASK",
     "GPT-2's special token": "a<|endoftext|>b <|endoftext|> <|endoftext|><|ENDOFTEXT|>",
     "T5's special tokens": "a</s>b <pad> <unk> </s></s> < /s>",
+    "LLaMA's special tokens": "<s>a <s> b</s><s></s> <0x0A><0xE2> [INST]",
     "pieces' own signs": "##ing # # a##b ▁x▁▁y ĠGPT Ċ",
 }
 
@@ -179,3 +181,71 @@ def gpt2(data: Find) -> SimpleNamespace:
 def pieces_of(reference: Reference) -> list[tuple[str, float]]:
     """Return the pieces and scores of a unigram model of the reference."""
     return [(token, score) for token, score in json.loads(reference.to_str())["model"]["vocab"]]
+
+
+@pytest.fixture(scope="session")
+def character_map(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The table that SentencePiece, and with it T5, normalizes with."""
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("sentencepiece")
+    (folder / "text").write_text("a b c ab bc abc\n" * 20)
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(folder / "text"),
+        model_prefix=str(folder / "model"),
+        vocab_size=9,
+        minloglevel=2,
+        normalization_rule_name="nmt_nfkc",
+    )
+    model = import_module("sentencepiece.sentencepiece_model_pb2").ModelProto()
+    model.ParseFromString((folder / "model.model").read_bytes())
+    return model.normalizer_spec.precompiled_charsmap
+
+
+@pytest.fixture(scope="session")
+def llama(captions: list[str], tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A vocabulary that SentencePiece learned with LLaMA's options, in three tokenizers."""
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("llama")
+    indented = ["    if x:", "        return"] * 20
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*captions[:2000], *indented]),
+        model_prefix=str(folder / "tokenizer"),
+        model_type="bpe",
+        vocab_size=1000,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        allow_whitespace_only_pieces=True,
+        minloglevel=2,
+    )
+    file = folder / "tokenizer.model"
+    ours = SentencePieceBPE.from_model(file)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(file))
+    return SimpleNamespace(
+        ours=ours, reference=llama_reference(ours), sentencepiece=processor, folder=folder
+    )
+
+
+def llama_reference(ours: SentencePieceBPE, scheme: str | None = None) -> Reference:
+    """Put LLaMA's tokenizer together from the reference's parts, with two ways to mark spaces."""
+    reference = Reference(
+        models.BPE(
+            ours.vocabulary, ours.merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True
+        )
+    )
+    strip = [decoders.Strip(" ", 1, 0)] if scheme != "never" else []
+    reference.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), *strip]
+    )
+    if scheme is None:
+        steps = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+        reference.normalizer = normalizers.Sequence(steps)
+    else:
+        reference.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+    reference.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
+    )
+    reference.add_special_tokens(["<unk>", "<s>", "</s>"])
+    return reference

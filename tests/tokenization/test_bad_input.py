@@ -9,14 +9,26 @@ import torch
 
 from glassbox.tokenization import (
     BPE,
+    SentencePieceBPE,
     Unigram,
     WordPiece,
     byte_alphabet,
 )
+from glassbox.tokenization.normalize import CharacterMap
+from glassbox.tokenization.sentencepiece_bpe import BYTE_TOKENS
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b"]
 BYTES = {character: number for number, character in enumerate(byte_alphabet().values())}
 PIECES = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("a", -1.0)]
+
+PREPEND = {"type": "Prepend", "prepend": "▁"}
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+DECODERS = [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+    {"type": "ByteFallback"},
+    {"type": "Fuse"},
+    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+]
 
 
 def numbered(*tokens: str) -> dict[str, int]:
@@ -31,6 +43,14 @@ def wordpiece() -> Any:  # what is given on purpose is not what the annotations 
     return WordPiece(numbered(*TOKENS))
 
 
+LLAMA = numbered("<unk>", "<s>", "</s>", *BYTE_TOKENS, "▁", "a", "b")
+
+
+def llama(**changes) -> Any:
+    options: Any = {"vocabulary": LLAMA, "merges": []} | changes
+    return SentencePieceBPE(**options)
+
+
 def template(single: str, pair: str) -> dict:
     """A post_processor that puts special tokens around A and B."""
 
@@ -38,6 +58,24 @@ def template(single: str, pair: str) -> dict:
         return [{"Sequence" if n in "AB" else "SpecialToken": {"id": n}} for n in names.split()]
 
     return {"type": "TemplateProcessing", "single": steps(single), "pair": steps(pair)}
+
+
+def sentencepiece_model(
+    pieces=("<unk>", "▁", "a"), kinds=(2, 1, 1), training=((3, 2),), normalizer=((4, 0),)
+) -> bytes:
+    """A tokenizer.model, in the wire format of protocol buffers."""
+
+    def message(fields) -> bytes:
+        parts = []
+        for number, value in fields:
+            if isinstance(value, int):
+                parts.append(bytes([number << 3, value]))
+            else:
+                parts.append(bytes([number << 3 | 2, len(value)]) + value)
+        return b"".join(parts)
+
+    entries = [(1, message([(1, p.encode()), (3, k)])) for p, k in zip(pieces, kinds, strict=True)]
+    return message([*entries, (2, message(training)), (3, message(normalizer))])
 
 
 def bpe(**changes) -> Any:
@@ -69,6 +107,12 @@ def model(kind: str, **parts) -> dict:
         "BPE": {
             "pre_tokenizer": {"type": "ByteLevel"},
             "model": {"type": "BPE", "vocab": BYTES, "merges": []},
+        },
+        "LLaMA": {
+            "normalizer": {"type": "Sequence", "normalizers": [PREPEND, REPLACE]},
+            "post_processor": template("<s> A", "<s> A <s> B"),
+            "decoder": {"type": "Sequence", "decoders": DECODERS},
+            "model": {"type": "BPE", "byte_fallback": True, "vocab": LLAMA, "merges": []},
         },
         "Unigram": {
             "pre_tokenizer": {"type": "Metaspace"},
@@ -185,6 +229,41 @@ VOCABULARIES = {
         ValueError,
         ["('a', 'b')", "twice"],
     ),
+    "a byte token that is missing": (
+        lambda: llama(vocabulary=numbered(*(token for token in LLAMA if token != "<0x0A>"))),
+        ValueError,
+        ["lacks 1 of the 256 byte tokens", "'<0x0A>'"],
+    ),
+    "GPT-2's vocabulary for LLaMA's": (
+        lambda: llama(vocabulary=BYTES, special_tokens=(), unknown_token=None, start=None),
+        ValueError,
+        ["lacks 256 of the 256 byte tokens", "its class is BPE"],
+    ),
+    "a vocabulary without a space": (
+        lambda: llama(vocabulary=numbered(*(token for token in LLAMA if token != "▁"))),
+        ValueError,
+        ["261 tokens", "'▁' (U+2581)"],
+    ),
+    "a merge into no piece": (
+        lambda: llama(merges=[("a", "b")]),
+        ValueError,
+        ["merge 0, ('a', 'b')", "'ab'", "262"],
+    ),
+    "a merge twice in LLaMA's": (
+        lambda: llama(vocabulary=LLAMA | {"ab": 262}, merges=[("a", "b")] * 2),
+        ValueError,
+        ["('a', 'b')", "twice"],
+    ),
+    "a space at no known place": (
+        lambda: llama(prepend="sometimes"),
+        ValueError,
+        ["prepend='sometimes'", "'always', 'first', 'missing', 'never'"],
+    ),
+    "a start that is not there": (
+        lambda: llama(start="<bos>"),
+        ValueError,
+        ["start='<bos>'", "262 tokens"],
+    ),
     "a piece twice": (lambda: Unigram([*PIECES, ("a", -1.0)]), ValueError, ["'a'", "2 times"]),
     "a piece with two scores": (lambda: Unigram([*PIECES, ("a", -2.0)]), ValueError, ["'a'"]),
     "an empty piece": (lambda: Unigram([*PIECES, ("", -2.0)]), ValueError, ["''", "empty"]),
@@ -200,6 +279,12 @@ VOCABULARIES = {
         ["unknown_token='<unk>'", "2 tokens"],
     ),
     "no pieces": (lambda: Unigram([]), ValueError, ["empty"]),
+    "a character map cut off": (
+        lambda: CharacterMap(b"\x10\x00\x00\x00abc"),
+        ValueError,
+        ["7 bytes", "a trie of 16"],
+    ),
+    "a character map of nothing": (lambda: CharacterMap(b""), ValueError, ["0 bytes"]),
 }
 TRAINING = {
     "one text for many": (lambda: BPE.train("a b c", 300), TypeError, ["str", "'a b c'", "[text]"]),
@@ -221,6 +306,11 @@ TRAINING = {
         lambda: Unigram.train(["abc"], 6),
         ValueError,
         ["vocab_size=6", "7 tokens"],
+    ),
+    "no room for the bytes and characters": (
+        lambda: SentencePieceBPE.train(["ab a"], 261),
+        ValueError,
+        ["vocab_size=261", "262 tokens"],
     ),
     "a negative size": (lambda: BPE.train(["a"], -1), ValueError, ["vocab_size=-1", "257"]),
 }
@@ -292,9 +382,76 @@ FILES = {
         ["tokenizer.json: merge 0 is 'a b c'", "two tokens"],
     ),
     "LLaMA's file as GPT-2's": (
-        in_folder(BPE, tokenizer_json=model("BPE", model={"byte_fallback": True})),
+        in_folder(BPE, tokenizer_json=model("LLaMA")),
         ValueError,
-        ["byte_fallback=True", "False"],
+        ["byte_fallback=True", "SentencePieceBPE.load"],
+    ),
+    "GPT-2's file as LLaMA's": (
+        in_folder(SentencePieceBPE, tokenizer_json=model("BPE")),
+        ValueError,
+        ["byte_fallback=False", "BPE.load"],
+    ),
+    "an empty folder, SentencePiece": (
+        in_folder(SentencePieceBPE),
+        FileNotFoundError,
+        ["tokenizer.json or tokenizer.model"],
+    ),
+    "whole words before merges": (
+        in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA", model={"ignore_merges": True})),
+        ValueError,
+        ["ignore_merges=True", "False"],
+    ),
+    "another way to mark spaces": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model("LLaMA", normalizer=None, pre_tokenizer={"type": "Whitespace"}),
+        ),
+        ValueError,
+        ["the pre_tokenizer ['Whitespace']", "'Metaspace'"],
+    ),
+    "another normalizer in LLaMA's": (
+        in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA", normalizer={"type": "NFKC"})),
+        ValueError,
+        ["the normalizer ['NFKC']", "['Prepend', 'Replace']"],
+    ),
+    "a decoder that keeps the space in front": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model("LLaMA", decoder={"type": "Sequence", "decoders": DECODERS[:-1]}),
+        ),
+        ValueError,
+        ["['Replace', 'ByteFallback', 'Fuse']", "'Strip'"],
+    ),
+    "no decoder": (
+        in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA", decoder=None)),
+        ValueError,
+        ["['nothing']", "['Replace', 'ByteFallback', 'Fuse', 'Strip']"],
+    ),
+    "a special token that is normalized": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model(
+                "LLaMA", added_tokens=[{"id": 1, "content": "<s>", "normalized": True}]
+            ),
+        ),
+        ValueError,
+        ["'<s>'", "normalized=True", "set it to false"],
+    ),
+    "two tokens in front": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model("LLaMA", post_processor=template("<s> <s> A", "<s> A <s> B")),
+        ),
+        ValueError,
+        ["'<s> <s> A'", "at most one token"],
+    ),
+    "a pair framed in another way": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model("LLaMA", post_processor=template("<s> A", "<s> A B")),
+        ),
+        ValueError,
+        ["'<s> A'", "'<s> A B'"],
     ),
     "a unigram with a start": (
         in_folder(
@@ -302,7 +459,7 @@ FILES = {
             tokenizer_json=model("Unigram", post_processor=template("<s> A", "<s> A <s> B")),
         ),
         ValueError,
-        ["'<s> A'", "in front of a text"],
+        ["'<s>'", "in front of a text"],
     ),
     "a pair that ends in another way": (
         in_folder(
@@ -311,6 +468,29 @@ FILES = {
         ),
         ValueError,
         ["'A </s>'", "'A B </s>'", "at most one token"],
+    ),
+    "a model of sentencepiece that is none": (
+        in_folder(SentencePieceBPE, tokenizer_model='{"vocab": {}}'),
+        ValueError,
+        ["tokenizer.model is no SentencePiece model, or cut off"],
+    ),
+    "a unigram of sentencepiece": (
+        in_folder(SentencePieceBPE, tokenizer_model=sentencepiece_model(training=[(3, 1)])),
+        ValueError,
+        ["tokenizer.model", "kind UNIGRAM", "expected BPE"],
+    ),
+    "a model that changes text": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_model=sentencepiece_model(normalizer=[(2, b"map")], kinds=(2, 1, 4)),
+        ),
+        ValueError,
+        ["a character map, remove_extra_whitespaces=True, user-defined pieces"],
+    ),
+    "a model without byte pieces": (
+        in_folder(SentencePieceBPE, tokenizer_model=sentencepiece_model()),
+        ValueError,
+        ["lacks 256 of the 256 byte tokens"],
     ),
     "weights for a vocabulary": (
         in_folder(WordPiece, vocab_txt=b"\x80\xff\x00\x01"),
@@ -385,7 +565,7 @@ FILES = {
     "another normalizer": (
         in_folder(Unigram, tokenizer_json=model("Unigram", normalizer={"type": "NFKC"})),
         ValueError,
-        ["normalizer", "'NFKC'", "None only"],
+        ["normalizer", "'NFKC'", "None or 'Precompiled'"],
     ),
     "no way to cut words": (
         in_folder(Unigram, tokenizer_json=model("Unigram", pre_tokenizer=None)),
@@ -483,4 +663,6 @@ def test_the_smallest_that_fits_is_not_refused(tmp_path):
     assert len(Unigram.train(["abc"], 7)) == 7
     assert in_folder(BPE, tokenizer_json=model("BPE"))(tmp_path).encode("a") == [BYTES["a"]]
     assert in_folder(Unigram, tokenizer_json=model("Unigram"))(tmp_path).tokens[3] == "a"
+    loaded = in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA"))(tmp_path)
+    assert loaded.tokenize("a \n") == ["▁", "a", "▁", "<0x0A>"]
     assert in_folder(WordPiece, tokenizer_json=model("WordPiece"))(tmp_path).tokens == TOKENS

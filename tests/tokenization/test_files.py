@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 from tokenizers import Tokenizer as Reference
-from tokenizers import models
+from tokenizers import models, normalizers, pre_tokenizers
 
 from glassbox.models import find_weights
-from glassbox.tokenization import BPE, Unigram, WordPiece
-from tests.tokenization.conftest import HARD
+from glassbox.tokenization import BPE, SentencePieceBPE, Unigram, WordPiece
+from tests.tokenization.conftest import HARD, llama_reference, pieces_of
 
 TEXTS = [text for text in HARD.values() if len(text) < 1000]
 
@@ -32,6 +32,8 @@ TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 @pytest.fixture(scope="module")
 def learned(captions):
     texts = captions[:100]
+    llama = SentencePieceBPE.train(texts, 600)
+    again = llama.vocabulary, llama.merges
     return [
         WordPiece.train(texts, 300, lowercase=False, strip_accents=True),
         WordPiece.train(texts, 300, special_tokens=[*TOKENS, "[NEW]"]),
@@ -39,6 +41,10 @@ def learned(captions):
         BPE.train(texts, 300, add_prefix_space=True),
         Unigram.train(texts, 300),
         Unigram.train(texts, 300, collapse=False, end=None, pad_token=None),
+        llama,
+        SentencePieceBPE(*again, prepend="first", end="</s>", pad_token="<unk>"),
+        SentencePieceBPE(*again, prepend="missing", start=None),
+        SentencePieceBPE(*again, prepend="never"),
     ]
 
 
@@ -64,7 +70,7 @@ def test_what_is_saved_loads_as_it_was(learned, tmp_path):
 
 
 def test_letters_are_written_as_themselves(tmp_path):
-    Unigram.train(["déjà vu"], 20).save(tmp_path)
+    SentencePieceBPE.train(["déjà vu"], 300).save(tmp_path)
     assert "é" in (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
 
 
@@ -115,6 +121,30 @@ def test_gpt2_s_two_layouts_say_the_same(gpt2, tmp_path):
     assert BPE.load(tmp_path / "saved").encode(text) == gpt2.ours.encode(text)
 
 
+@pytest.mark.parametrize("scheme", [None, "always", "first", "never"])
+def test_llama_s_two_files_say_the_same(llama, tmp_path, scheme):
+    reference = llama_reference(llama.ours, scheme)
+    reference.save(str(tmp_path / "tokenizer.json"))
+    loaded = SentencePieceBPE.load(tmp_path)
+    assert loaded.merges == llama.ours.merges
+    for text in TEXTS:
+        assert loaded.encode(text, text) == reference.encode(text, text).ids
+    assert scheme or same(loaded, SentencePieceBPE.load(llama.folder))
+
+
+def test_words_may_be_cut_first_where_no_token_spans_two(captions, llama, tmp_path):
+    ours = SentencePieceBPE.train(captions[:100], 600, prepend="missing")
+    for tokenizer in (ours, llama.ours):
+        reference = llama_reference(tokenizer, "always")
+        reference.pre_tokenizer = pre_tokenizers.Metaspace(split=True)
+        reference.save(str(tmp_path / "tokenizer.json"))
+        if tokenizer is ours:
+            assert same(SentencePieceBPE.load(tmp_path), ours)
+            assert all(ours.encode(text) == reference.encode(text).ids for text in TEXTS)
+    with pytest.raises(ValueError, match="split=True, but a merge builds '▁▁'"):
+        SentencePieceBPE.load(tmp_path)
+
+
 def test_merges_that_are_cut_off_anywhere_do_not_load(tmp_path):
     BPE.train(["the cat sat on the mat"], 265).save(tmp_path)
     file = tmp_path / "merges.txt"
@@ -124,6 +154,14 @@ def test_merges_that_are_cut_off_anywhere_do_not_load(tmp_path):
         file.write_text(content[:end], encoding="utf-8")
         with pytest.raises(ValueError, match=r"merge"):
             BPE.load(tmp_path)
+
+
+def test_a_model_of_sentencepiece_that_is_cut_off_anywhere_does_not_load(llama, tmp_path):
+    content = (llama.folder / "tokenizer.model").read_bytes()
+    for end in (0, 1, 9, len(content) // 2, *range(len(content) - 90, len(content) - 20, 13)):
+        (tmp_path / "tokenizer.model").write_bytes(content[:end])
+        with pytest.raises(ValueError, match="or cut off"):
+            SentencePieceBPE.load(tmp_path)
 
 
 @pytest.mark.slow
@@ -136,6 +174,20 @@ def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):
     assert loaded.pad_id == 50_257
     text = "a<s>b<pad>"
     assert loaded.encode(text) == reference.encode(text).ids
+
+
+@pytest.mark.slow
+def test_t5_s_file_is_read_with_its_character_map(character_map, captions, tmp_path):
+    tokenizer = Unigram.train(captions[:100], 300, character_map=character_map)
+    tokenizer.save(tmp_path)
+    reference = Reference.from_file(str(tmp_path / "tokenizer.json"))
+    assert isinstance(reference.normalizer, normalizers.Precompiled)
+    loaded = Unigram.load(tmp_path)
+    assert same(tokenizer, loaded)
+    for text in TEXTS:
+        assert loaded.encode(text) == reference.encode(text).ids
+        assert loaded.tokenize(text) == reference.encode(text, add_special_tokens=False).tokens
+    assert dict(pieces_of(reference)) == pytest.approx(tokenizer.pieces.scores)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

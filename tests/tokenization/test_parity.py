@@ -17,6 +17,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from glassbox.models import find_weights
 from glassbox.tokenization import (
     BPE,
+    SentencePieceBPE,
     Unigram,
     WordPiece,
     normalize_bert,
@@ -28,6 +29,7 @@ from tests.tokenization.conftest import (
     CHARACTERS,
     HARD,
     bert_reference,
+    llama_reference,
     pieces_of,
 )
 
@@ -75,7 +77,7 @@ def sentencepiece(captions) -> SimpleNamespace:
     return learned_unigram(captions[:2000], collapse=False)
 
 
-@pytest.fixture(params=["bert", "cased", "gpt2", "t5", "sentencepiece"])
+@pytest.fixture(params=["bert", "cased", "gpt2", "t5", "sentencepiece", "llama"])
 def both(request) -> SimpleNamespace:
     return request.getfixturevalue(request.param)
 
@@ -104,7 +106,7 @@ def test_ten_thousand_sentences_give_the_same_ids_tokens_and_texts(name, sentenc
 
 
 @pytest.mark.usefixtures("as_a_reader")
-@pytest.mark.parametrize("name", ["cased", "sentencepiece"])
+@pytest.mark.parametrize("name", ["cased", "sentencepiece", "llama"])
 def test_their_variants_give_the_same_ids_tokens_and_texts(name, sentences, request):
     assert differences(request.getfixturevalue(name), sentences[::5]) == []
 
@@ -152,8 +154,8 @@ def test_every_character_of_unicode_is_of_the_kind_that_bert_takes_it_for(lowerc
 
 
 @given(text=TEXTS, other=TEXTS)
-def test_any_text_and_pair_gives_the_same(text, other, bert, cased, gpt2):
-    for both in (bert, cased, gpt2):
+def test_any_text_and_pair_gives_the_same(text, other, bert, cased, gpt2, llama):
+    for both in (bert, cased, gpt2, llama):
         assert differences(both, [text]) == []
         expected = both.reference.encode(text, other)
         assert both.ours.encode(text, other) == expected.ids
@@ -170,8 +172,31 @@ def test_any_ids_give_the_same_text(ids, bert, gpt2):
             assert both.ours.decode(ids, skip_special_tokens=skip) == expected
 
 
-def test_transformers_gives_the_same(bert, gpt2, data, sentences):
-    from transformers import BertTokenizer, GPT2Tokenizer
+@given(ids=st.lists(st.integers(0, 999) | st.integers(3, 258), max_size=30))
+def test_any_ids_give_llama_s_text_the_halves_of_characters_too(ids, llama):
+    for skip in (False, True):
+        expected = llama.reference.decode(ids, skip_special_tokens=skip)
+        assert llama.ours.decode(ids, skip_special_tokens=skip) == expected
+
+
+@given(text=TEXTS)
+def test_sentencepiece_gives_llama_s_ids_for_any_text(text, llama):
+    assert llama.ours.encode(text) == [1, *llama.sentencepiece.encode(text)]
+
+
+@pytest.mark.parametrize("prepend", ["missing", "first", "never"])
+def test_a_space_is_put_in_front_of_llama_s_texts_as_the_reference_puts_it(
+    llama, sentences, prepend
+):
+    ours = SentencePieceBPE(llama.ours.vocabulary, llama.ours.merges, prepend=prepend)
+    scheme = "always" if prepend == "missing" else prepend
+    reference = llama_reference(ours, scheme)
+    texts = [*sentences[::100], *HARD.values()]
+    assert differences(SimpleNamespace(ours=ours, reference=reference), texts) == []
+
+
+def test_transformers_gives_the_same(bert, gpt2, llama, data, sentences):
+    from transformers import BertTokenizer, GPT2Tokenizer, LlamaTokenizer
 
     theirs = BertTokenizer.from_pretrained(find_weights("minilm"))
     vocabulary = json.loads(data("tokenizers/gpt2_vocab.json").read_text(encoding="utf-8"))
@@ -181,6 +206,12 @@ def test_transformers_gives_the_same(bert, gpt2, data, sentences):
     for ours, reference in (
         (bert.ours, theirs),
         (gpt2.ours, GPT2Tokenizer(vocab=vocabulary, merges=merges)),
+        (
+            SentencePieceBPE(llama.ours.vocabulary, llama.ours.merges, prepend="first"),
+            LlamaTokenizer(
+                vocab=llama.ours.vocabulary, merges=llama.ours.merges, add_bos_token=True
+            ),
+        ),
     ):
         for text in texts:
             ids = ours.encode(text)

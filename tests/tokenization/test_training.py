@@ -15,6 +15,7 @@ from tokenizers import models, normalizers, pre_tokenizers, trainers
 from glassbox.tokenization import (
     BPE,
     Pieces,
+    SentencePieceBPE,
     Unigram,
     WordPiece,
     learn_merges,
@@ -49,6 +50,20 @@ def test_bpe_learns_the_reference_s_merges_in_the_same_order(
     )
     reference.train_from_iterator(captions, trainer)
     ours = BPE.train(captions, vocab_size, min_frequency=min_frequency, special_tokens=special)
+    merges = [tuple(pair) for pair in json.loads(reference.to_str())["model"]["merges"]]
+    assert ours.merges == merges
+    assert ours.vocabulary == reference.get_vocab()
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_sentencepiece_bpe_learns_the_reference_s_merges_in_the_same_order(captions):
+    ours = SentencePieceBPE.train(captions, 2000)
+    reference = Reference(models.BPE())
+    reference.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.BpeTrainer(
+        vocab_size=2000, special_tokens=ours.tokens[:260], show_progress=False
+    )
+    reference.train_from_iterator(captions, trainer)
     merges = [tuple(pair) for pair in json.loads(reference.to_str())["model"]["merges"]]
     assert ours.merges == merges
     assert ours.vocabulary == reference.get_vocab()

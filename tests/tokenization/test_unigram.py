@@ -1,6 +1,7 @@
 """The unigram model: the likeliest segmentation, and all of them together."""
 
 import math
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -103,6 +104,31 @@ def test_an_end_stands_behind_each_text():
     assert tokenizer.decode([3, 4, 1]) == "a b</s>"
     without = Unigram([*SPECIAL, ("▁a", -1.0)], end=None)
     assert without.encode("a") == [3]
+
+
+def test_the_character_map_replaces_as_the_reference_does(character_map, sentences):
+    from tokenizers.normalizers import Precompiled
+
+    from glassbox.tokenization.normalize import CharacterMap
+    from tests.tokenization.conftest import CHARACTERS, HARD
+
+    ours, reference = CharacterMap(character_map), Precompiled(character_map)
+    assert ours("ＦＵＬＬ\u00a0ﬁ①") == "FULL fi1"
+    texts = [*sentences[::10], *HARD.values()]
+    first = [c for c in CHARACTERS if c < "\u3400"]
+    changed = [
+        c for c in CHARACTERS if unicodedata.normalize("NFKC", c) != c and not "가" <= c <= "힣"
+    ]
+    texts += [f"a{character}b" for character in {*first, *changed}]
+    wrong = [text for text in texts if text and ours(text) != reference.normalize_str(text)]
+    assert wrong == []
+
+
+def test_a_large_trie_s_offsets_are_in_steps_of_256():
+    from glassbox.tokenization.normalize import _offset
+
+    assert _offset(5 << 10 | 0xFF) == 5
+    assert _offset(5 << 10 | 0x200) == 5 * 256
 
 
 @pytest.mark.parametrize(("shrink", "last"), [(0.7, 54), (0.9, 64)])

@@ -4,6 +4,7 @@ The files in the order in which they build on one another: ``config`` holds the 
 ``processors`` and ``penalties`` change the next token's logits, ``choice`` applies them in order
 and picks a token; ``running`` holds the texts and the model's cache. The loops build on these:
 ``loop`` (greedy and sampling, and ``generate``), ``beam_search``, ``contrastive``, ``speculative``.
+``text`` turns tokens into strings.
 """
 
 from glassbox.generation.beam_search import (
@@ -17,7 +18,7 @@ from glassbox.generation.beam_search import (
 from glassbox.generation.choice import greedy, process, sample
 from glassbox.generation.config import GenerationConfig
 from glassbox.generation.contrastive import contrastive_scores, contrastive_search
-from glassbox.generation.loop import generate
+from glassbox.generation.loop import generate, stream
 from glassbox.generation.penalties import (
     frequency_penalty,
     no_repeat_ngram,
@@ -28,6 +29,7 @@ from glassbox.generation.penalties import (
 from glassbox.generation.processors import min_p, temperature, top_k, top_p, typical
 from glassbox.generation.running import RunningBatch
 from glassbox.generation.speculative import Speculation, accept, speculative
+from glassbox.generation.text import Tokenizer, has_stop_string, text_pieces
 
 __all__ = [
     "Beams",
@@ -35,6 +37,7 @@ __all__ = [
     "GenerationConfig",
     "RunningBatch",
     "Speculation",
+    "Tokenizer",
     "accept",
     "beam_search",
     "best_candidates",
@@ -43,6 +46,7 @@ __all__ = [
     "frequency_penalty",
     "generate",
     "greedy",
+    "has_stop_string",
     "keep_ended",
     "keep_running",
     "min_p",
@@ -52,8 +56,10 @@ __all__ = [
     "repetition_penalty",
     "sample",
     "speculative",
+    "stream",
     "suppress",
     "temperature",
+    "text_pieces",
     "top_k",
     "top_p",
     "typical",

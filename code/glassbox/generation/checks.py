@@ -1,6 +1,7 @@
 """Checks of the arguments of generation (chapter 10)."""
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -141,6 +142,36 @@ def check_prompt(
         raise ValueError(
             f"prompt_mask is False at the last token of row {row}: prompts are padded on the left, "
             "because they are continued on the right; move the padding to the front"
+        )
+
+
+def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: int = 1) -> None:
+    """Reject stop strings that cannot be searched for.
+
+    Raises
+    ------
+    ValueError
+        If one is empty, if there is no tokenizer to read the text, or if there are beams.
+    TypeError
+        If they are a single string, which would be read as its characters.
+    """
+    if isinstance(stop_strings, str):
+        raise TypeError(
+            f"stop_strings={stop_strings!r} is one string; expected several: [{stop_strings!r}]"
+        )
+    if stop_strings and tokenizer is None:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)} with tokenizer=None: to find them in the text, "
+            "pass the tokenizer that reads it"
+        )
+    if "" in stop_strings:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)}: an empty string is in every text, which would "
+            "end at once"
+        )
+    if stop_strings and n_beams > 1:
+        raise ValueError(
+            f"stop_strings={list(stop_strings)} with n_beams={n_beams}: beams end at eos_id only"
         )
 
 

@@ -1,5 +1,6 @@
 """The loop of generation: read, choose, append (chapter 10)."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -7,9 +8,11 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from glassbox.generation.beam_search import beam_search
+from glassbox.generation.checks import check_stop_strings
 from glassbox.generation.choice import greedy, process, sample
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
+from glassbox.generation.text import Tokenizer, has_stop_string
 
 
 def generate(
@@ -21,6 +24,8 @@ def generate(
     source_ids: Int[Tensor, "batch source_length"] | None = None,
     source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
     generator: torch.Generator | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_strings: Sequence[str] = (),
     **options: Any,
 ) -> Int[Tensor, "rows longer"]:
     """Continue texts: greedily, by sampling, or with beams.
@@ -44,6 +49,10 @@ def generate(
         required if the sources contain the model's ``pad_id``.
     generator : torch.Generator, optional
         The source of randomness; PyTorch's own if left out.
+    tokenizer : Tokenizer, optional
+        Decodes the text to search it for ``stop_strings``.
+    stop_strings : sequence of str, optional
+        Strings that end a text; the tokens that complete one are still returned.
     **options
         Fields of :class:`GenerationConfig`: instead of ``config``, or to change it.
 
@@ -57,8 +66,8 @@ def generate(
     ------
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
-        padded on the right, if an id is not in the vocabulary, or if a source or the mask of a
-        padded source is missing or superfluous.
+        padded on the right, if an id is not in the vocabulary, or if a source, the mask of a padded
+        source or a tokenizer is missing or superfluous.
     TypeError
         If ids are not integers, masks not boolean, or there is no such option.
     FloatingPointError
@@ -73,21 +82,85 @@ def generate(
     The tokens are those of ``transformers``' method of this name. Chapter 10.
     """
     config = configure(config, options)
+    check_stop_strings(stop_strings, tokenizer, config.n_beams)
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     if config.n_beams > 1:
         return beam_search(model, prompt_ids, config, **inputs).token_ids.flatten(0, 1)
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
-        _write(batch, generator)
+        for _ in _write(batch, generator, stop_strings, tokenizer):
+            pass
     return batch.token_ids.clone()  # out of inference mode, so that it can be trained on
 
 
-def _write(batch: RunningBatch, generator: torch.Generator | None) -> None:
+def stream(
+    model: nn.Module,
+    prompt_ids: Int[Tensor, "batch length"] | None = None,
+    config: GenerationConfig | None = None,
+    *,
+    prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
+    source_ids: Int[Tensor, "batch source_length"] | None = None,
+    source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
+    generator: torch.Generator | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_strings: Sequence[str] = (),
+    **options: Any,
+) -> Iterator[Int[Tensor, " batch"]]:
+    """Continue texts as :func:`generate` does, and yield each token as it is chosen.
+
+    Tokens are computed on demand. For text, see :func:`glassbox.generation.text_pieces`.
+
+    Parameters
+    ----------
+    model, prompt_ids, config, prompt_mask, source_ids, source_mask, generator, tokenizer, \
+stop_strings, **options
+        As for :func:`generate`, without beams, whose tokens may still change.
+
+    Returns
+    -------
+    iterator of Tensor
+        Integers, ``(batch,)``: the next token of each row.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`generate`, at once; and if there are beams.
+
+    Notes
+    -----
+    Chapter 10.
+    """
+    config = configure(config, options)
+    if config.n_beams > 1:
+        raise ValueError(
+            f"n_beams={config.n_beams}: which beam is best is known at the end only, so that "
+            "there is nothing to stream; use generate"
+        )
+    check_stop_strings(stop_strings, tokenizer)
+    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
+    with torch.inference_mode():
+        batch = RunningBatch(model, prompt_ids, config, **inputs)
+    # Copies made out of inference mode, so that they can be trained on.
+    return (tokens.clone() for tokens in _write(batch, generator, stop_strings, tokenizer))
+
+
+def _write(
+    batch: RunningBatch,
+    generator: torch.Generator | None,
+    stop_strings: Sequence[str],
+    tokenizer: Tokenizer | None,
+) -> Iterator[Tensor]:
     config, ended = batch.config, torch.zeros_like(batch.token_ids[:, 0], dtype=torch.bool)
     for _ in range(config.max_new_tokens):
-        logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
-        tokens = sample(logits, generator) if config.sample else greedy(logits)
-        batch.append(tokens.masked_fill(ended, config.fill_id)[:, None])
-        ended |= batch.ends(tokens)
-        if config.eos_ids and ended.all():
+        with torch.inference_mode():  # per step: the caller's code runs in between
+            logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+            tokens = sample(logits, generator) if config.sample else greedy(logits)
+            tokens = tokens.masked_fill(ended, config.fill_id)
+            batch.append(tokens[:, None])
+            ended |= batch.ends(tokens)
+            if tokenizer is not None and stop_strings:
+                new = batch.token_ids[:, batch.prompt_len :]
+                ended |= has_stop_string(new, tokenizer, stop_strings)
+        yield tokens
+        if (config.eos_ids or stop_strings) and ended.all():
             return

@@ -10,6 +10,7 @@ from glassbox.tokenization.pre_tokenize import (
     split_gpt2,
     split_metaspace,
 )
+from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
 from glassbox.tokenization.tokenizer import Batch, Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.unigram_training import learn_pieces
@@ -19,6 +20,7 @@ __all__ = [
     "BPE",
     "Batch",
     "Pieces",
+    "SentencePieceBPE",
     "Tokenizer",
     "Unigram",
     "WordPiece",

@@ -55,7 +55,7 @@ class BPE(Tokenizer):
         add_prefix_space: bool = False,
     ) -> None:
         super().__init__(vocabulary, special_tokens, pad_token=pad_token)
-        check_bytes(vocabulary, _TO_BYTE)
+        check_bytes(vocabulary, _TO_BYTE, "Is this the vocabulary of a byte-level BPE?")
         self.merges = [(left, right) for left, right in merges]
         check_merges(self.merges, vocabulary)
         self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}

@@ -144,8 +144,8 @@ def check_roles(
             )
 
 
-def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int]) -> None:
-    """Reject a vocabulary that lacks any of the 256 byte ``tokens``.
+def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int], hint: str) -> None:
+    """Reject a vocabulary that lacks any of the 256 byte ``tokens``; ``hint`` ends the message.
 
     Raises
     ------
@@ -155,8 +155,7 @@ def check_bytes(vocabulary: Mapping[str, int], tokens: Mapping[str, int]) -> Non
     if missing := [token for token in tokens if token not in vocabulary]:
         raise ValueError(
             f"the vocabulary lacks {len(missing)} of the 256 byte tokens, the first of them "
-            f"{missing[0]!r} (byte {tokens[missing[0]]}): text with it would be lost. "
-            "Is this the vocabulary of a byte-level BPE?"
+            f"{missing[0]!r} (byte {tokens[missing[0]]}): text with it would be lost. {hint}"
         )
 
 

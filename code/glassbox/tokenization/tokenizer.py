@@ -111,8 +111,7 @@ class Tokenizer(ABC):
         """Write the tokenizer in the layout of the reference library.
 
         A :class:`BPE` is written to ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` to
-        ``vocab.txt``, a :class:`Unigram` to ``tokenizer.json``; ``tokenizer_config.json`` holds the
-        options.
+        ``vocab.txt``, any other to ``tokenizer.json``; ``tokenizer_config.json`` holds the options.
 
         Parameters
         ----------
@@ -133,8 +132,9 @@ class Tokenizer(ABC):
         """Read a tokenizer written by :meth:`save` or by the reference library.
 
         A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
-        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram` is
-        read from ``tokenizer.json``. The folder may be a published model's:
+        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram`
+        and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, the latter from
+        ``tokenizer.model`` if that is missing. The folder may be a published model's:
         ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
 
         Parameters
@@ -199,8 +199,8 @@ class Tokenizer(ABC):
         """
         check_text(text)
         tokens: list[str] = []
-        for place, section in enumerate(self._special.split(text)):
-            if place % 2:  # between two sections stands the special token that separates them
+        for place, section in enumerate(self._sections(text)):
+            if place % 2:  # a special token
                 tokens.append(section)
                 continue
             for word in self._words(section):
@@ -219,7 +219,8 @@ class Tokenizer(ABC):
         pair : str, optional
             A second text, which follows the first.
         add_special_tokens : bool, optional
-            Whether to add :attr:`start` and :attr:`end`: ``start text end pair end``.
+            Whether to add :attr:`start` and :attr:`end`: ``start text end pair end``. A
+            ``SentencePieceBPE`` puts them around each of the two texts.
 
         Returns
         -------
@@ -328,6 +329,10 @@ class Tokenizer(ABC):
     def _count_words(self, texts: Iterable[str]) -> Counter[str]:
         """Count the words of the training texts, in which special tokens are ordinary text."""
         return Counter(word for text in check_texts(texts) for word in self._words(text))
+
+    def _sections(self, text: str) -> list[str]:
+        """Cut text at its special tokens, which have the odd places."""
+        return self._special.split(text)
 
     def _remember(self, word: str) -> list[str]:
         tokens = self._split(word)

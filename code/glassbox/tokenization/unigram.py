@@ -1,4 +1,4 @@
-"""The unigram tokenizer, one of SentencePiece's two (chapter 2)."""
+"""The unigram tokenizer of SentencePiece, T5's among others (chapter 2)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -6,6 +6,7 @@ from typing import Any
 
 from glassbox.tokenization.checks import check_pieces, check_training
 from glassbox.tokenization.lattice import Pieces, viterbi
+from glassbox.tokenization.normalize import CharacterMap
 from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
 from glassbox.tokenization.tokenizer import Tokenizer, numbered
 from glassbox.tokenization.unigram_training import learn_pieces
@@ -35,6 +36,8 @@ class Unigram(Tokenizer):
     collapse : bool, optional
         Whether any run of white space counts as one space. If not, and if no character is unknown,
         decoding restores the text exactly, except for one space in front.
+    character_map : bytes, optional
+        SentencePiece's table of characters to replace before anything else.
 
     Raises
     ------
@@ -57,12 +60,14 @@ class Unigram(Tokenizer):
         pad_token: str | None = PAD,
         end: str | None = END,
         collapse: bool = True,
+        character_map: bytes | None = None,
     ) -> None:
         check_pieces(pieces)
         roles = {"unknown_token": unknown_token, "pad_token": pad_token, "end": end}
         super().__init__(numbered(token for token, _ in pieces), special_tokens, **roles)
         self.pieces = Pieces(dict(pieces))
         self.collapse = collapse
+        self.character_map = None if character_map is None else CharacterMap(character_map)
 
     @classmethod
     def train(
@@ -118,6 +123,8 @@ class Unigram(Tokenizer):
         return cls(special + learned, **options)
 
     def _words(self, text: str) -> list[str]:
+        if self.character_map is not None:
+            text = self.character_map(text)
         return split_metaspace(text, collapse=self.collapse)
 
     def _split(self, word: str) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 VOCAB_TXT, VOCAB_JSON, MERGES_TXT = "vocab.txt", "vocab.json", "merges.txt"
-TOKENIZER_JSON, CONFIG_JSON = "tokenizer.json", "tokenizer_config.json"
+TOKENIZER_JSON, TOKENIZER_MODEL = "tokenizer.json", "tokenizer.model"
+CONFIG_JSON = "tokenizer_config.json"
 
 
 def find_folder(folder: str | os.PathLike[str], *names: str) -> Path:

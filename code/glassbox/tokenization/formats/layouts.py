@@ -1,5 +1,6 @@
 """What is in the folder of a tokenizer of each class, read and written (chapter 2)."""
 
+import base64
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,14 @@ from typing import Any
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.tokenizer_json import added_token, read_tokenizer_json
+from glassbox.tokenization.formats.spaces import read_prepend, spaces
+from glassbox.tokenization.formats.tokenizer_json import (
+    TokenizerFile,
+    read_tokenizer_json,
+    tokenizer_json,
+)
 from glassbox.tokenization.pre_tokenize import METASPACE
+from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
 from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
@@ -52,9 +59,7 @@ def _check_merges(file: Path, tokenizer: BPE) -> None:
 
 
 def _read_bpe_json(file: Path, config: Config) -> BPE:
-    parts = read_tokenizer_json(file, "BPE")
-    parts.expect("model", byte_fallback=False, dropout=None, ignore_merges=False)
-    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+    parts = _bpe_parts(file, byte_fallback=False)
     parts.expect("normalizer", type=None)
     parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
     parts.expect("post_processor", type=(None, "ByteLevel"))
@@ -65,6 +70,18 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
         pad_token=_pad_token(config),
         add_prefix_space=bool(parts.part("pre_tokenizer").get("add_prefix_space", False)),
     )
+
+
+def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
+    """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
+    parts = read_tokenizer_json(file, "BPE")
+    given = bool(parts.part("model").get("byte_fallback"))
+    if given != byte_fallback:
+        loader = "SentencePieceBPE.load" if given else "BPE.load"
+        raise ValueError(f"{file}: the model has byte_fallback={given}: load it with {loader}")
+    parts.expect("model", dropout=None, ignore_merges=False)
+    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+    return parts
 
 
 def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
@@ -114,10 +131,57 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
     }
 
 
+def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
+    parts = _bpe_parts(file, byte_fallback=True)
+    normalized = [token["content"] for token in parts.added if token.get("normalized")]
+    if normalized and parts.part("normalizer"):
+        raise ValueError(
+            f"{file}: the special token {normalized[0]!r} has normalized=True, so that the "
+            "reference library finds it in some places only; set it to false in the file, and it "
+            "is found wherever it is written"
+        )
+    parts.expect("post_processor", type=(None, "TemplateProcessing"))
+    start, end = parts.frame
+    tokenizer = SentencePieceBPE(
+        parts.vocabulary,
+        parts.merges,
+        special_tokens=parts.special_tokens,
+        unknown_token=parts.part("model").get("unk_token"),
+        pad_token=_pad_token(config),
+        start=start,
+        end=end,
+        prepend=read_prepend(parts),
+    )
+    inner = next((token for token in map("".join, parts.merges) if METASPACE in token[1:]), None)
+    pre_tokenizer = parts.part("pre_tokenizer")
+    if inner and pre_tokenizer and pre_tokenizer.get("split", True):
+        raise ValueError(
+            f"{file}: the pre_tokenizer has split=True, but a merge builds {inner!r}, which spans "
+            "two words; this package implements split=False only"
+        )
+    return tokenizer
+
+
+def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
+    return SentencePieceBPE.from_model(file, pad_token=_pad_token(config))
+
+
+def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
+    model = {
+        "type": "BPE",
+        "unk_token": tokenizer.unknown_token,
+        "fuse_unk": True,
+        "byte_fallback": True,
+        "vocab": tokenizer.vocabulary,
+        "merges": tokenizer.merges,
+    }
+    return _write_json(tokenizer, path, second_type=1, model=model, **spaces(tokenizer.prepend))
+
+
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts = read_tokenizer_json(file, "Unigram")
     parts.expect("model", byte_fallback=False)
-    parts.expect("normalizer", type=None)
+    parts.expect("normalizer", type=(None, "Precompiled"))
     parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
@@ -133,8 +197,15 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
             f"{file}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown token, "
             "text with a new character could not be encoded"
         )
+    start, end = parts.frame
+    if start is not None:
+        raise ValueError(
+            f"{file}: the post_processor puts {start!r} in front of a text; a Unigram puts "
+            "nothing there"
+        )
     scores = dict(pieces)
     pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
+    table = parts.part("normalizer").get("precompiled_charsmap")
     return Unigram(
         pieces,
         special_tokens=parts.special_tokens,
@@ -142,43 +213,33 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         pad_token=_pad_token(
             config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
         ),
-        end=parts.end,
+        end=end,
         collapse=collapse,
+        character_map=base64.b64decode(table) if table else None,
     )
 
 
 def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
-    ids, end = tokenizer.vocabulary, tokenizer.end
-    frame = None
-    if end is not None:
-        behind = {"SpecialToken": {"id": end, "type_id": 0}}
-        first, second = ([{"Sequence": {"id": text, "type_id": 0}}, behind] for text in "AB")
-        frame = {
-            "type": "TemplateProcessing",
-            "single": first,
-            "pair": first + second,
-            "special_tokens": {end: {"id": end, "ids": [ids[end]], "tokens": [end]}},
-        }
-    content = {
-        "version": "1.0",
-        "added_tokens": [
-            {"id": ids[token], **added_token(token)}
-            for token in sorted(tokenizer.special_tokens, key=ids.__getitem__)
-        ],
-        "pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE,
-        "post_processor": frame,
-        "decoder": SPACE,
-        "model": {
-            "type": "Unigram",
-            "unk_id": tokenizer.token_id(str(tokenizer.unknown_token)),
-            "vocab": list(tokenizer.pieces.scores.items()),
-            "byte_fallback": False,
-        },
+    normalizer = None
+    if tokenizer.character_map is not None:
+        table = base64.b64encode(tokenizer.character_map.table).decode()
+        normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
+    model = {
+        "type": "Unigram",
+        "unk_id": tokenizer.token_id(str(tokenizer.unknown_token)),
+        "vocab": list(tokenizer.pieces.scores.items()),
+        "byte_fallback": False,
     }
-    files.write_json(path / files.TOKENIZER_JSON, content)
+    spaces = {"pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE, "decoder": SPACE}
+    return _write_json(tokenizer, path, second_type=0, model=model, normalizer=normalizer, **spaces)
+
+
+def _write_json(tokenizer: Tokenizer, path: Path, **parts: Any) -> dict[str, Any]:
+    files.write_json(path / files.TOKENIZER_JSON, tokenizer_json(tokenizer, **parts))
     return {
         "unk_token": tokenizer.unknown_token,
-        "eos_token": end,
+        "bos_token": tokenizer.start,
+        "eos_token": tokenizer.end,
         "tokenizer_class": "PreTrainedTokenizerFast",
     }
 
@@ -198,6 +259,10 @@ def _special_tokens(config: Config) -> tuple[str, ...]:
 #: The functions that read each class, by file; the first file that exists is read.
 READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
     BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
+    SentencePieceBPE: {
+        files.TOKENIZER_JSON: _read_sentencepiece_json,
+        files.TOKENIZER_MODEL: _read_sentencepiece_model,
+    },
     Unigram: {files.TOKENIZER_JSON: _read_unigram_json},
     WordPiece: {
         files.VOCAB_TXT: _read_wordpiece_vocabulary,
@@ -207,6 +272,7 @@ READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
 #: The functions that write a tokenizer of each class and return its options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
     BPE: _write_bpe,
+    SentencePieceBPE: _write_sentencepiece,
     Unigram: _write_unigram,
     WordPiece: _write_wordpiece,
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from glassbox.tokenization.formats.files import read_json
+from glassbox.tokenization.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -72,27 +73,30 @@ class TokenizerFile:
         return tuple(token["content"] for token in self.added)
 
     @property
-    def end(self) -> str | None:
-        """The special token after each text; ``None`` if there is none.
+    def frame(self) -> tuple[str | None, str | None]:
+        """The special tokens before and after each text; ``None`` where there is none.
 
         Raises
         ------
         ValueError
-            If there are others, or the second text of a pair ends differently from the first.
+            If there is more than one on a side, or the second text of a pair is framed differently
+            from the first.
         """
-        template = self.part("post_processor")
+        if not (template := self.part("post_processor")):
+            return None, None
         single, pair = (
-            [part["id"] for step in template.get(what, ()) for part in step.values()]
+            [part["id"] for step in template[what] for part in step.values()]
             for what in ("single", "pair")
         )
-        end = single[1:]
-        if template and (single != ["A", *end] or len(end) > 1 or pair != [*single, "B", *end]):
+        place = single.index("A")
+        start, end = single[:place], single[place + 1 :]
+        if len(start) > 1 or len(end) > 1 or pair != [*single, *start, "B", *end]:
             raise ValueError(
                 f"{self.name}: the post_processor makes {' '.join(single)!r} of a text and "
-                f"{' '.join(pair)!r} of a pair; this package puts nothing in front of a text, and "
-                "at most one token behind it, the same behind the second"
+                f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
+                "each side of a text, and the same around the second"
             )
-        return end[0] if end else None
+        return (*start, None)[0], (*end, None)[0]
 
     def expect(self, part: str, **options: Any) -> None:
         """Reject a part with an option that this package does not implement.
@@ -136,6 +140,38 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     if (model.get("type") or guess or "WordPiece") != kind:
         raise ValueError(f"{file} holds a model of type {model.get('type')!r}; expected {kind!r}")
     return TokenizerFile(str(file), content)
+
+
+def tokenizer_json(tokenizer: Tokenizer, second_type: int, **parts: Any) -> dict[str, Any]:
+    """Return the content of a ``tokenizer.json``: the given ``parts`` and those common to all.
+
+    ``second_type`` is the token type of the second text of a pair.
+    """
+    ids, ends = tokenizer.vocabulary, (tokenizer.start, tokenizer.end)
+
+    def frame(name: str, kind: int) -> list[dict[str, Any]]:
+        start, end = (
+            [{"SpecialToken": {"id": token, "type_id": kind}}] if token is not None else []
+            for token in ends
+        )
+        return [*start, {"Sequence": {"id": name, "type_id": kind}}, *end]
+
+    template = {
+        "type": "TemplateProcessing",
+        "single": frame("A", 0),
+        "pair": frame("A", 0) + frame("B", second_type),
+        "special_tokens": {
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]}
+            for token in ends
+            if token is not None
+        },
+    }
+    added = sorted(tokenizer.special_tokens, key=ids.__getitem__)
+    return parts | {
+        "version": "1.0",
+        "added_tokens": [{"id": ids[token], **added_token(token)} for token in added],
+        "post_processor": template if template["special_tokens"] else None,
+    }
 
 
 def added_token(content: str) -> dict[str, Any]:
