@@ -12,7 +12,7 @@ from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
     read_tokenizer_json,
-    tokenizer_json,
+    write_tokenizer_json,
 )
 from glassbox.tokenization.pre_tokenize import METASPACE
 from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
@@ -175,7 +175,8 @@ def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, A
         "vocab": tokenizer.vocabulary,
         "merges": tokenizer.merges,
     }
-    return _write_json(tokenizer, path, second_type=1, model=model, **spaces(tokenizer.prepend))
+    file, marks = path / files.TOKENIZER_JSON, spaces(tokenizer.prepend)
+    return write_tokenizer_json(file, tokenizer, second_type=1, model=model, **marks)
 
 
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
@@ -230,18 +231,15 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
         "vocab": list(tokenizer.pieces.scores.items()),
         "byte_fallback": False,
     }
-    spaces = {"pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE, "decoder": SPACE}
-    return _write_json(tokenizer, path, second_type=0, model=model, normalizer=normalizer, **spaces)
-
-
-def _write_json(tokenizer: Tokenizer, path: Path, **parts: Any) -> dict[str, Any]:
-    files.write_json(path / files.TOKENIZER_JSON, tokenizer_json(tokenizer, **parts))
-    return {
-        "unk_token": tokenizer.unknown_token,
-        "bos_token": tokenizer.start,
-        "eos_token": tokenizer.end,
-        "tokenizer_class": "PreTrainedTokenizerFast",
-    }
+    return write_tokenizer_json(
+        path / files.TOKENIZER_JSON,
+        tokenizer,
+        second_type=0,
+        normalizer=normalizer,
+        pre_tokenizer=COLLAPSE if tokenizer.collapse else SPACE,
+        decoder=SPACE,
+        model=model,
+    )
 
 
 def _pad_token(config: Config) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glassbox.tokenization.formats.files import read_json
+from glassbox.tokenization.formats.files import read_json, write_json
 from glassbox.tokenization.tokenizer import Tokenizer
 
 
@@ -142,35 +142,40 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     return TokenizerFile(str(file), content)
 
 
-def tokenizer_json(tokenizer: Tokenizer, second_type: int, **parts: Any) -> dict[str, Any]:
-    """Return the content of a ``tokenizer.json``: the given ``parts`` and those common to all.
+def write_tokenizer_json(
+    file: Path, tokenizer: Tokenizer, *, second_type: int, **parts: Any
+) -> dict[str, Any]:
+    """Write the given ``parts`` and those common to all, and return the tokenizer's options.
 
     ``second_type`` is the token type of the second text of a pair.
     """
-    ids, ends = tokenizer.vocabulary, (tokenizer.start, tokenizer.end)
+    ids, start, end = tokenizer.vocabulary, tokenizer.start, tokenizer.end
 
-    def frame(name: str, kind: int) -> list[dict[str, Any]]:
-        start, end = (
-            [{"SpecialToken": {"id": token, "type_id": kind}}] if token is not None else []
-            for token in ends
-        )
-        return [*start, {"Sequence": {"id": name, "type_id": kind}}, *end]
+    def frame(text: str, kind: int) -> list[dict[str, Any]]:
+        steps = [("SpecialToken", start), ("Sequence", text), ("SpecialToken", end)]
+        return [{step: {"id": name, "type_id": kind}} for step, name in steps if name is not None]
 
+    special = [token for token in (start, end) if token is not None]
     template = {
         "type": "TemplateProcessing",
         "single": frame("A", 0),
         "pair": frame("A", 0) + frame("B", second_type),
         "special_tokens": {
-            token: {"id": token, "ids": [ids[token]], "tokens": [token]}
-            for token in ends
-            if token is not None
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in special
         },
     }
     added = sorted(tokenizer.special_tokens, key=ids.__getitem__)
-    return parts | {
+    content = {
         "version": "1.0",
         "added_tokens": [{"id": ids[token], **added_token(token)} for token in added],
-        "post_processor": template if template["special_tokens"] else None,
+        "post_processor": template if special else None,
+    }
+    write_json(file, content | parts)
+    return {
+        "unk_token": tokenizer.unknown_token,
+        "bos_token": start,
+        "eos_token": end,
+        "tokenizer_class": "PreTrainedTokenizerFast",
     }
 
 
