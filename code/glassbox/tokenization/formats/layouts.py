@@ -12,7 +12,7 @@ from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
     read_tokenizer_json,
-    write_tokenizer_json,
+    write_parts,
 )
 from glassbox.tokenization.pre_tokenize import METASPACE
 from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
@@ -175,8 +175,7 @@ def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, A
         "vocab": tokenizer.vocabulary,
         "merges": tokenizer.merges,
     }
-    file, marks = path / files.TOKENIZER_JSON, spaces(tokenizer.prepend)
-    return write_tokenizer_json(file, tokenizer, second_type=1, model=model, **marks)
+    return write_parts(path, tokenizer, second_type=1, model=model, **spaces(tokenizer.prepend))
 
 
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
@@ -231,15 +230,8 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
         "vocab": list(tokenizer.pieces.scores.items()),
         "byte_fallback": False,
     }
-    return write_tokenizer_json(
-        path / files.TOKENIZER_JSON,
-        tokenizer,
-        second_type=0,
-        normalizer=normalizer,
-        pre_tokenizer=COLLAPSE if tokenizer.collapse else SPACE,
-        decoder=SPACE,
-        model=model,
-    )
+    marks = {"pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE, "decoder": SPACE}
+    return write_parts(path, tokenizer, second_type=0, model=model, normalizer=normalizer, **marks)
 
 
 def _pad_token(config: Config) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glassbox.tokenization.formats.files import read_json, write_json
+from glassbox.tokenization.formats.files import TOKENIZER_JSON, read_json, write_json
 from glassbox.tokenization.tokenizer import Tokenizer
 
 
@@ -142,10 +142,10 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     return TokenizerFile(str(file), content)
 
 
-def write_tokenizer_json(
-    file: Path, tokenizer: Tokenizer, *, second_type: int, **parts: Any
+def write_parts(
+    folder: Path, tokenizer: Tokenizer, *, second_type: int, **parts: Any
 ) -> dict[str, Any]:
-    """Write the given ``parts`` and those common to all, and return the tokenizer's options.
+    """Write a ``tokenizer.json`` with these ``parts``; return the tokenizer's options.
 
     ``second_type`` is the token type of the second text of a pair.
     """
@@ -170,7 +170,7 @@ def write_tokenizer_json(
         "added_tokens": [{"id": ids[token], **added_token(token)} for token in added],
         "post_processor": template if special else None,
     }
-    write_json(file, content | parts)
+    write_json(folder / TOKENIZER_JSON, content | parts)
     return {
         "unk_token": tokenizer.unknown_token,
         "bos_token": start,
