@@ -240,7 +240,7 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "a mask without its axes": (
         continue_with(prompt_mask=MASK[:, 0, 0]),
         ValueError,
-        ["(2, 3)", "(2, 1, 1, 3)", "padding_mask"],
+        ["(2, 3)", "(2, 1, 1, 3)", "prompt_mask[:, None, None, :]"],
     ),
     "an end outside the vocabulary": (
         continue_with(eos_id=9),
@@ -328,7 +328,7 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "the mask of another source": (
         translate_with(source_ids=IDS, source_mask=MASK[..., :2]),
         ValueError,
-        ["source_mask", "(2, 1, 1, 2)", "(2, 1, 1, 3)"],
+        ["source_mask", "(2, 1, 1, 2)", "(2, 2, 3, 3)"],
     ),
     "a model that reads only": (
         lambda: generate(Bert(BertConfig(8, 2, 1, 8, vocab_size=9)), IDS),

@@ -247,6 +247,17 @@ def test_rows_that_are_copied_and_moved_go_on_as_before(pair):
         assert torch.equal(moved.token_ids, whole.token_ids[rows])
 
 
+@pytest.mark.parametrize("n_beams", [1, 2])
+def test_one_mask_may_serve_all_rows(pair, n_beams):
+    ids, mask = pair.ids[1:2].expand(3, -1), pair.mask[1:2, None, None]
+    name = "source" if pair.sources else "prompt"
+    options: dict[str, Any] = {"max_new_tokens": 5, "n_beams": n_beams}
+    ours = generate(pair.ours, **{f"{name}_ids": ids, f"{name}_mask": mask}, **options)
+    rows = mask.expand(3, -1, -1, -1)
+    each = generate(pair.ours, **{f"{name}_ids": ids, f"{name}_mask": rows}, **options)
+    assert torch.equal(ours, each)
+
+
 def test_a_mask_that_hides_nothing_is_none_at_all():
     ids = torch.tensor([[1, 2], [3, 4]])
     batch = RunningBatch(TableModel(9), ids, GenerationConfig(), prompt_mask=padding_mask(ids, 0))

@@ -9,12 +9,10 @@ import torch
 
 from glassbox.tokenization import (
     BPE,
-    Pieces,
     SentencePieceBPE,
     Unigram,
     WordPiece,
     byte_alphabet,
-    sample,
 )
 from glassbox.tokenization.normalize import CharacterMap
 from glassbox.tokenization.sentencepiece_bpe import BYTE_TOKENS
@@ -135,11 +133,6 @@ TEXT = {
         lambda: bpe().encode("ab\ud83d"),
         ValueError,
         ["U+D83D", "position 2", "surrogate"],
-    ),
-    "half a surrogate pair to draw from": (
-        lambda: Unigram(PIECES).sample("\udc00"),
-        ValueError,
-        ["U+DC00", "position 0"],
     ),
     "a batch that is one text": (
         lambda: wordpiece().encode_batch("a b"),
@@ -286,16 +279,6 @@ VOCABULARIES = {
         ["unknown_token='<unk>'", "2 tokens"],
     ),
     "no pieces": (lambda: Unigram([]), ValueError, ["empty"]),
-    "a negative temperature": (
-        lambda: sample("a", Pieces({"a": -1.0}), alpha=-0.5),
-        ValueError,
-        ["alpha=-0.5", "0"],
-    ),
-    "a temperature that is no number": (
-        lambda: Unigram(PIECES).sample("a", alpha=math.nan),
-        ValueError,
-        ["alpha=nan"],
-    ),
     "a character map cut off": (
         lambda: CharacterMap(b"\x10\x00\x00\x00abc"),
         ValueError,
@@ -361,7 +344,7 @@ FILES = {
     ),
     "ids that are words": (
         in_folder(BPE, vocab_json={"a": "one"}, merges_txt=""),
-        ValueError,
+        TypeError,
         ["'a'", "'one'", "whole number"],
     ),
     "a merge cut off": (
@@ -477,6 +460,14 @@ FILES = {
         ),
         ValueError,
         ["'<s>'", "in front of a text"],
+    ),
+    "a pair that ends in another way": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model("Unigram", post_processor=template("A </s>", "A B </s>")),
+        ),
+        ValueError,
+        ["'A </s>'", "'A B </s>'", "at most one token"],
     ),
     "a model of sentencepiece that is none": (
         in_folder(SentencePieceBPE, tokenizer_model='{"vocab": {}}'),

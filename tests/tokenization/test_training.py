@@ -212,4 +212,3 @@ def test_seeds_are_the_characters_and_what_branches():
     assert "ab" not in seed_pieces({"abc": 1, "xabc": 1})  # always followed by c: abc does as well
     assert "abc" in seed_pieces({"abc": 1, "xabcd": 1})
     assert max(map(len, seed_pieces({"a" * 30: 1}, max_length=4))) == 4
-    assert len(seed_pieces({"abc": 2, "abd": 1}, limit=3)) == 3

@@ -1,11 +1,10 @@
-"""The unigram model: the likeliest segmentation, all of them together, and drawing among them."""
+"""The unigram model: the likeliest segmentation, and all of them together."""
 
 import math
 import unicodedata
 from itertools import pairwise
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from glassbox.tokenization import (
     Pieces,
     Unigram,
     marginals,
-    sample,
     split_metaspace,
     unigram_training,
     viterbi,
@@ -68,36 +66,6 @@ def test_the_marginals_are_those_of_all_segmentations(word, scores):
     edges = pieces.edges(word)
     assert forward(edges)[-1] == pytest.approx(backward(edges)[0], abs=1e-9)
     assert len(backward(edges)) == len(word) + 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 3.0])
-def test_segmentations_are_drawn_by_their_probability(alpha):
-    pieces = Pieces({"a": -1.0, "b": -1.5, "ab": -1.7, "ba": -2.0, "aba": -2.2, "c": -3.0})
-    word, n = "ababd", 2_000
-    weights = {way: math.exp(alpha * score) for way, score in all_ways(word, pieces).items()}
-    generator = torch.Generator().manual_seed(7)
-    drawn = [tuple(sample(word, pieces, generator, alpha=alpha)) for _ in range(n)]
-    assert set(drawn) <= set(weights)
-    for way, weight in weights.items():
-        share = weight / sum(weights.values())
-        error = math.sqrt(share * (1 - share) / n)
-        assert abs(drawn.count(way) / n - share) < 4 * error
-
-
-def test_drawing_gives_the_same_again_from_the_same_seed():
-    tokenizer = Unigram([*SPECIAL, ("▁", -2.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0)])
-    text = "ab</s> baab ☃☃ab"
-    first, again = (
-        [tokenizer.sample(text, torch.Generator().manual_seed(3)) for _ in range(5)]
-        for _ in range(2)
-    )
-    assert first == again
-    for tokens in [tokenizer.sample(text, alpha=0.0) for _ in range(20)]:
-        assert "".join(tokens).replace("▁", "") == text.replace(" ", "")
-        assert "</s>" in tokens
-        assert "☃☃" in tokens  # what is unknown stays together
-    assert len({tuple(tokenizer.sample(text, alpha=0.0)) for _ in range(20)}) > 1
 
 
 def test_among_equals_the_longest_last_piece_wins():

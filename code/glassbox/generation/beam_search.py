@@ -183,7 +183,6 @@ def beam_search(
 def _search(batch: RunningBatch) -> Beams:
     config, n = batch.config, batch.config.n_beams
     n_texts, device = batch.token_ids.size(0), batch.token_ids.device
-    eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=device)
     # Enough to leave n to continue, even if every beam can end in every way.
     n_candidates = n * (1 + max(1, len(config.eos_ids)))
 
@@ -206,7 +205,7 @@ def _search(batch: RunningBatch) -> Beams:
         log_probs = logits.log_softmax(dim=-1)
         log_probs = process(log_probs, config, batch.token_ids, batch.prompt_len, batch.mask)
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
-        ends = (candidates.tokens[..., None] == eos_ids).any(dim=-1) | last
+        ends = batch.ends(candidates.tokens) | last
 
         # Only the best n may end; the others are there to be continued instead.
         end_now = ends[:, :n] & ~done[:, None]

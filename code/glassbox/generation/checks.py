@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_token_ids
+from glassbox.checks import check_model_mask, check_token_ids
 
 
 def is_number(value: object) -> bool:
@@ -93,62 +92,52 @@ def vocabulary(config: Any) -> int:
     return getattr(config, "written_vocab_size", config.vocab_size)
 
 
-def check_source(
-    model: nn.Module,
-    prompt_ids: Tensor | None,
-    source_ids: Tensor | None,
-    source_mask: Tensor | None,
-) -> None:
+def check_source(model: nn.Module, prompt_ids: object, source_ids: object, mask: object) -> None:
     """Reject a source if the model has no encoder, and a missing source if it has one.
 
     Raises
     ------
     ValueError
-        If a source is missing or superfluous, there is no prompt, they do not fit, or a source is
-        padded but has no mask.
-    TypeError
-        If the source's ids are not integers, or its mask is not boolean.
+        If a source is missing or superfluous, or there is no prompt.
     """
     name = type(model).__name__
-    if not hasattr(model, "encode"):
-        if source_ids is not None or source_mask is not None:
+    if hasattr(model, "encode"):
+        if source_ids is None:
             raise ValueError(
-                f"{name} has no encoder to read source_ids or source_mask: expected None; make "
-                "the source part of the prompt"
+                f"source_ids is None, but {name} has an encoder: pass what it is to read"
             )
-        if prompt_ids is None:
-            raise ValueError(f"prompt_ids is None: {name} needs at least one token to go on from")
-        return
-    if source_ids is None:
-        raise ValueError(f"source_ids is None, but {name} has an encoder: pass what it is to read")
-    config: Any = model.config
-    unmasked = getattr(config, "pad_id", None) if source_mask is None else None
-    check_token_ids("source_ids", source_ids, config.vocab_size, _device(model), unmasked)
-    if prompt_ids is not None and source_ids.size(0) != prompt_ids.size(0):
+    elif source_ids is not None or mask is not None:
         raise ValueError(
-            f"there are {source_ids.size(0)} sources and {prompt_ids.size(0)} prompts: "
-            "each source needs the prompt that its output begins with"
+            f"{name} has no encoder to read source_ids or source_mask: expected None; make "
+            "the source part of the prompt"
         )
-    if source_mask is not None:
-        _check_padding("source_mask", source_mask, source_ids)
+    elif prompt_ids is None:
+        raise ValueError(f"prompt_ids is None: {name} needs at least one token to go on from")
 
 
-def check_prompt(model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None) -> None:
+def check_prompt(
+    model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None, memory: Tensor | None
+) -> None:
     """Reject prompts that cannot be continued.
 
     Raises
     ------
     ValueError
-        If a prompt is empty or padded on the right, an id is not in the vocabulary, or ids and
-        mask do not fit.
+        If a prompt is empty or padded on the right, an id is not in the vocabulary, or ids, mask
+        and the ``memory`` of the sources do not fit.
     TypeError
         If the ids are not integers, or the mask is not boolean.
     """
-    check_token_ids("prompt_ids", prompt_ids, vocabulary(model.config), _device(model))
-    if prompt_mask is None:
-        return
-    _check_padding("prompt_mask", prompt_mask, prompt_ids)
-    if not prompt_mask[..., -1].all():
+    device = next(model.parameters()).device
+    check_token_ids("prompt_ids", prompt_ids, vocabulary(model.config), device)
+    batch, length = prompt_ids.shape
+    if memory is not None and memory.size(0) != batch:
+        raise ValueError(
+            f"there are {memory.size(0)} sources and {batch} prompts: each source needs the "
+            "prompt that its output begins with"
+        )
+    check_model_mask("prompt_mask", prompt_mask, (batch, 1, 1, length), device)
+    if prompt_mask is not None and not prompt_mask[..., -1].all():
         row = int((~prompt_mask[:, 0, 0, -1]).nonzero()[0])
         raise ValueError(
             f"prompt_mask is False at the last token of row {row}: prompts are padded on the left, "
@@ -183,41 +172,6 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
     if stop_strings and n_beams > 1:
         raise ValueError(
             f"stop_strings={list(stop_strings)} with n_beams={n_beams}: beams end at eos_id only"
-        )
-
-
-def check_draft(model: nn.Module, draft: nn.Module, n_beams: int) -> None:
-    """Reject what speculative decoding does not support.
-
-    Raises
-    ------
-    TypeError
-        If one of them is not a language model.
-    ValueError
-        If the vocabularies differ, or if there are beams.
-    """
-    ours, theirs = vocabulary(check_model(model)), vocabulary(check_model(draft))
-    if ours != theirs:
-        raise ValueError(
-            f"the draft has a vocabulary of {theirs}, the model of {ours}: its tokens would mean "
-            "something else; use a draft with the same tokenizer"
-        )
-    if n_beams > 1:
-        raise ValueError(f"n_beams={n_beams}: speculative decoding has no beams; expected 1")
-
-
-def check_single(prompt_ids: Tensor) -> None:
-    """Reject more than one text.
-
-    Raises
-    ------
-    ValueError
-        If there are several rows, naming the shape.
-    """
-    if prompt_ids.size(0) > 1:
-        raise ValueError(
-            f"prompt_ids has shape {tuple(prompt_ids.shape)}; expected (1, length): the rows of a "
-            "batch would accept different numbers of tokens. Pass them one by one"
         )
 
 
@@ -262,18 +216,4 @@ def check_logits(logits: Tensor) -> None:
             f"the next token's logits are NaN or infinite in {int((~good).sum())} of {len(good)} "
             f"rows ({logits.dtype}): look for such numbers among the model's weights; where these "
             "are finite, compute in torch.float32"
-        )
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
-
-
-def _check_padding(name: str, mask: Tensor, ids: Tensor) -> None:
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"{name} is {given}; expected torch.bool, True at real tokens")
-    if mask.shape != (expected := (ids.size(0), 1, 1, ids.size(1))):
-        raise ValueError(
-            f"{name} has shape {tuple(mask.shape)}; expected {expected}, as padding_mask gives it"
         )

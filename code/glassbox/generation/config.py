@@ -6,31 +6,19 @@ from difflib import get_close_matches
 from typing import Any
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_not_negative,
-    check_number,
-    check_share,
-    vocabulary,
-)
+from glassbox.generation.checks import check_not_negative, check_number, check_share, vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
 SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")
 #: Options that choose among beams.
 BEAMS = ("n_best", "length_penalty", "early_stopping")
-#: Other libraries' names for options, or for arguments of ``generate``, and the names used here.
+#: Other libraries' names for options and arguments, where ours are spelt quite differently.
 OTHER_NAMES = {
     "attention_mask": "prompt_mask, or source_mask for an encoder",
-    "beam_size": "n_beams",
-    "do_sample": "sample",
-    "eos_token_id": "eos_id",
     "input_ids": "prompt_ids, or source_ids for an encoder",
     "max_length": "max_new_tokens, which does not count the prompt",
     "min_length": "min_new_tokens, which does not count the prompt",
-    "no_repeat_ngram_size": "no_repeat_ngram",
-    "num_beams": "n_beams",
-    "num_hypotheses": "n_best",
     "num_return_sequences": "n_best",
-    "pad_token_id": "pad_id",
 }
 
 

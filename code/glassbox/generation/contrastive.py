@@ -123,7 +123,6 @@ def contrastive_search(
 
 def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     config, ids = batch.config, batch.token_ids
-    eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=ids.device)
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     rows = torch.arange(ids.size(0), device=ids.device)
 
@@ -146,6 +145,6 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
         batch.reorder(rows * k + best)
         past[:, length] = hidden[rows, best]
         logits = batch.model.logits(past[:, length : length + 1])[:, 0]
-        ended = ended | (tokens[rows, best, None] == eos_ids).any(dim=-1)
+        ended |= batch.ends(tokens[rows, best])
         if config.eos_ids and ended.all():
             return

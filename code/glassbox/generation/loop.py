@@ -150,21 +150,17 @@ def _write(
     stop_strings: Sequence[str],
     tokenizer: Tokenizer | None,
 ) -> Iterator[Tensor]:
-    config, ids = batch.config, batch.token_ids
-    eos_ids = torch.tensor(config.eos_ids, dtype=ids.dtype, device=ids.device)
-    ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
-    may_end = bool(config.eos_ids or stop_strings)
+    config, ended = batch.config, torch.zeros_like(batch.token_ids[:, 0], dtype=torch.bool)
     for _ in range(config.max_new_tokens):
         with torch.inference_mode():  # per step: the caller's code runs in between
             logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
             tokens = sample(logits, generator) if config.sample else greedy(logits)
-            if may_end:
-                tokens = tokens.masked_fill(ended, config.fill_id)
-                ended = ended | (tokens[:, None] == eos_ids).any(dim=-1)
+            tokens = tokens.masked_fill(ended, config.fill_id)
             batch.append(tokens[:, None])
+            ended |= batch.ends(tokens)
             if tokenizer is not None and stop_strings:
                 new = batch.token_ids[:, batch.prompt_len :]
-                ended = ended | has_stop_string(new, tokenizer, stop_strings)
+                ended |= has_stop_string(new, tokenizer, stop_strings)
         yield tokens
-        if may_end and ended.all():
+        if (config.eos_ids or stop_strings) and ended.all():
             return

@@ -13,11 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_not_negative,
-    check_number,
-    check_past,
-)
+from glassbox.generation.checks import check_not_negative, check_number, check_past
 
 
 def repetition_penalty(

@@ -84,23 +84,27 @@ class RunningBatch:
     ) -> None:
         self.config = config = config.for_model(check_model(model))
         check_source(model, prompt_ids, source_ids, source_mask)
-        if prompt_ids is None:
-            prompt_ids = _starts(model.config, source_ids)
-        check_prompt(model, prompt_ids, prompt_mask)
-        check_room(model, prompt_ids.size(1), config.max_new_tokens)
         self.model = cast(Any, model)
+        self._memory, self._source_mask = None, source_mask
+        if source_ids is not None:
+            self._memory = self.model.encode(source_ids, source_mask)
+            if source_mask is not None:  # a row for each source, which reorder can move
+                self._source_mask = source_mask.expand(len(source_ids), -1, -1, -1)
+        if prompt_ids is None:
+            prompt_ids = _starts(self.model.config, source_ids)
+        check_prompt(model, prompt_ids, prompt_mask, self._memory)
         self.prompt_len = self.length = prompt_ids.size(1)
-        new = (prompt_ids.size(0), config.max_new_tokens)
-        self._ids = torch.cat([prompt_ids, prompt_ids.new_full(new, config.fill_id)], dim=1).long()
+        check_room(model, self.prompt_len, config.max_new_tokens)
+        self._ids = F.pad(prompt_ids, (0, config.max_new_tokens), value=config.fill_id).long()
+        self._eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=self._ids.device)
         self._mask: Tensor | None = None
         self._positions: Tensor | None = None
         if prompt_mask is not None and not prompt_mask.all():
+            prompt_mask = prompt_mask.expand(len(prompt_ids), 1, 1, self.prompt_len)
             self._mask = F.pad(prompt_mask, (0, config.max_new_tokens), value=True)
             # Padding has no position: each row counts from its first real token.
             self._positions = (self._mask[:, 0, 0].cumsum(dim=-1) - 1).clamp(min=0)
         self.cache = self.model.new_cache(self._ids.size(1)) if config.use_cache else None
-        self._source_mask = source_mask
-        self._memory = None if source_ids is None else self.model.encode(source_ids, source_mask)
 
     @property
     def token_ids(self) -> Int[Tensor, "batch length"]:
@@ -111,6 +115,10 @@ class RunningBatch:
     def mask(self) -> Bool[Tensor, "batch length"] | None:
         """Which of :attr:`token_ids` are real tokens; ``None`` if all are."""
         return None if self._mask is None else self._mask[:, 0, 0, : self.length]
+
+    def ends(self, token_ids: Int[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
+        """Return which of ``token_ids``, of any shape, end a text."""
+        return torch.isin(token_ids, self._eos_ids)
 
     def append(self, token_ids: Int[Tensor, "batch new"]) -> None:
         """Append ``token_ids``, ``(batch, new)``, to the texts; the model reads them later.
@@ -193,4 +201,4 @@ class RunningBatch:
 
 def _starts(config: Any, source_ids: Any) -> Tensor:
     """Return the start token of an encoder–decoder model's output, for each source."""
-    return source_ids.new_full((source_ids.size(0), 1), config.bos_id)
+    return source_ids.new_full((len(source_ids), 1), config.bos_id)

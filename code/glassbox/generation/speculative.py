@@ -8,11 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_draft,
-    check_logits,
-    check_single,
-)
+from glassbox.generation.checks import check_logits, check_model, vocabulary
 from glassbox.generation.choice import greedy, process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -35,11 +31,6 @@ class Speculation(NamedTuple):
     proposed: int
     accepted: int
     passes: int
-
-    @property
-    def acceptance_rate(self) -> float:
-        """The share of the draft's tokens that the target accepted; 0 if it proposed none."""
-        return self.accepted / self.proposed if self.proposed else 0.0
 
 
 def accept(
@@ -133,21 +124,29 @@ def speculative(
     """
     config = configure(config, options)
     check_at_least("n_draft", n_draft, 1)
-    check_draft(model, draft, config.n_beams)
+    ours, theirs = vocabulary(check_model(model)), vocabulary(check_model(draft))
+    if ours != theirs:
+        raise ValueError(
+            f"the draft has a vocabulary of {theirs}, the model of {ours}: its tokens would mean "
+            "something else; use a draft with the same tokenizer"
+        )
+    if config.n_beams > 1:
+        raise ValueError(f"n_beams={config.n_beams}: speculative decoding has no beams; expected 1")
     inputs = {"source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
         target = RunningBatch(model, prompt_ids, config, **inputs)
-        check_single(target.token_ids)
+        if len(target.token_ids) > 1:
+            raise ValueError(
+                f"prompt_ids has shape {tuple(target.token_ids.shape)}; expected (1, length): the "
+                "rows of a batch would accept different numbers of tokens. Pass them one by one"
+            )
         helper = RunningBatch(draft, target.token_ids, config, **inputs)
         counts = _speculate(target, helper, n_draft, generator)
     return Speculation(target.token_ids.clone(), *counts)
 
 
 def _speculate(
-    target: RunningBatch,
-    draft: RunningBatch,
-    n_draft: int,
-    generator: torch.Generator | None,
+    target: RunningBatch, draft: RunningBatch, n_draft: int, generator: torch.Generator | None
 ) -> tuple[int, int, int]:
     config = target.config
     n_proposed = n_accepted = n_passes = 0

@@ -62,8 +62,7 @@ def text_pieces(
     Chapter 10.
     """
     ids: list[int] = []
-    shown = 0
-    text = ""
+    text, shown = "", 0
     for token in token_ids:
         if isinstance(token, Tensor) and token.numel() != 1:
             raise ValueError(

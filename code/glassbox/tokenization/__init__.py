@@ -1,14 +1,8 @@
 """From text to token ids and back: the three schools of sub-words, trained and run (chapter 2)."""
 
 from glassbox.tokenization.bpe import BPE
-from glassbox.tokenization.lattice import Pieces, marginals, sample, viterbi
-from glassbox.tokenization.merges import (
-    best_pair,
-    bpe_merges,
-    bpe_word,
-    learn_merges,
-    merge_pair,
-)
+from glassbox.tokenization.lattice import Pieces, marginals, viterbi
+from glassbox.tokenization.merges import best_pair, bpe_merges, bpe_word, learn_merges, merge_pair
 from glassbox.tokenization.pre_tokenize import (
     byte_alphabet,
     normalize_bert,
@@ -40,7 +34,6 @@ __all__ = [
     "marginals",
     "merge_pair",
     "normalize_bert",
-    "sample",
     "split_bert",
     "split_gpt2",
     "split_metaspace",

@@ -1,6 +1,5 @@
 """Byte-level byte-pair encoding, the tokenizer of GPT-2 (chapter 2)."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -112,36 +111,6 @@ class BPE(Tokenizer):
         shown = {tuple(_show(word)): count for word, count in words.items()}
         tokens, merges = learn_merges(shown, tokens, vocab_size, min_frequency=min_frequency)
         return cls(numbered(tokens), merges, special_tokens=special_tokens, **options)
-
-    @classmethod
-    def from_files(
-        cls, vocabulary: str | os.PathLike[str], merges: str | os.PathLike[str], **options: Any
-    ) -> "BPE":
-        """Read a vocabulary and merges in the formats of ``vocab.json`` and ``merges.txt``.
-
-        Parameters
-        ----------
-        vocabulary, merges : str or path
-            The two files.
-        **options
-            Passed to the class.
-
-        Returns
-        -------
-        BPE
-            The tokenizer that these files describe.
-
-        Raises
-        ------
-        FileNotFoundError
-            If a file is missing.
-        ValueError
-            If a file is truncated or has the wrong format, or the merges do not build every token
-            of several characters in the vocabulary.
-        """
-        from glassbox.tokenization.formats.readers import read_bpe
-
-        return read_bpe(vocabulary, merges, **options)
 
     def _words(self, text: str) -> list[str]:
         if self.add_prefix_space and text and not text.startswith(" "):

@@ -108,7 +108,9 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
     seen: dict[int, str] = {}
     for token, number in vocabulary.items():
         if not isinstance(token, str) or not isinstance(number, int) or isinstance(number, bool):
-            raise TypeError(f"{token!r}: {number!r} in the vocabulary; expected a string: an id")
+            raise TypeError(
+                f"{token!r}: {number!r} in the vocabulary; expected string: whole number"
+            )
         if number in seen:
             raise ValueError(f"the tokens {seen[number]!r} and {token!r} both have the id {number}")
         seen[number] = token
@@ -205,27 +207,3 @@ def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int
                     f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
                     f"{len(vocabulary)} of the vocabulary: do the two files belong together?"
                 )
-
-
-def check_all_merges(
-    merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int], special_tokens: Sequence[str]
-) -> None:
-    """Reject merges that do not build every token of several characters, except special tokens.
-
-    A list of merges is a text file with one merge per line; truncated after any line, it is still
-    valid. The vocabulary exposes the loss, because a merge built each of its longer tokens.
-
-    Raises
-    ------
-    ValueError
-        If they do not; the message names both counts and the first token that no merge builds.
-    """
-    longer = [token for token in vocabulary if len(token) > 1 and token not in special_tokens]
-    built = {"".join(pair) for pair in merges}
-    if missing := [token for token in longer if token not in built]:
-        raise ValueError(
-            f"the {len(merges)} merges build {len(longer) - len(missing)} of the {len(longer)} "
-            f"tokens of several characters in the vocabulary; no merge builds {missing[0]!r}. Is "
-            "the list of merges cut off? If it is complete, name the tokens that no merge builds "
-            "in special_tokens"
-        )

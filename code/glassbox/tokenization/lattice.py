@@ -7,15 +7,11 @@ Its probability is the product of its pieces' probabilities, so logarithms add.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
-import torch
 
 #: An unknown character is less likely than the rarest piece by a factor of e to the power of 10.
 UNKNOWN_PENALTY = 10.0
 
 
-@dataclass(frozen=True)
 class Pieces:
     """The pieces of a unigram model.
 
@@ -30,15 +26,16 @@ class Pieces:
         Number of characters in the longest piece.
     unknown_score : float
         The score of a character that is not a piece.
+
+    Notes
+    -----
+    Kudo (2018), section 3.2. Chapter 2.
     """
 
-    scores: Mapping[str, float]
-    longest: int = field(init=False)
-    unknown_score: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "longest", max(map(len, self.scores)))
-        object.__setattr__(self, "unknown_score", min(self.scores.values()) - UNKNOWN_PENALTY)
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self.scores = scores
+        self.longest = max(map(len, scores))
+        self.unknown_score = min(scores.values()) - UNKNOWN_PENALTY
 
     def edges(self, word: str) -> list[list[tuple[int, float]]]:
         """Return the ends of the pieces that begin at each place of ``word`` but the last.
@@ -176,56 +173,6 @@ def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], 
         for end, score in ways
     }
     return shares, to[-1]
-
-
-def sample(
-    word: str, pieces: Pieces, generator: torch.Generator | None = None, *, alpha: float = 1.0
-) -> list[str]:
-    r"""Draw a segmentation with probability proportional to :math:`P(x)^\alpha`.
-
-    Parameters
-    ----------
-    word : str
-        The word to cut.
-    pieces : Pieces
-        The pieces to cut it into.
-    generator : torch.Generator, optional
-        Where the random numbers come from.
-    alpha : float, optional
-        1 draws from the model; towards 0, all segmentations become equally likely; above 1, the
-        most likely one gains.
-
-    Returns
-    -------
-    list of str
-        The pieces; joined, they are the word.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha`` is negative or not finite.
-
-    Notes
-    -----
-    Kudo (2018), section 3.3: forward filtering and backward sampling, over all segmentations
-    rather than the n best. Chapter 2.
-    """
-    if not 0 <= alpha < math.inf:
-        raise ValueError(f"alpha={alpha}: expected a number from 0 on, such as 0.1")
-    edges = [[(end, alpha * score) for end, score in ways] for ways in pieces.edges(word)]
-    to = forward(edges)
-    arriving: list[list[tuple[int, float]]] = [[] for _ in to]
-    for start, ways in enumerate(edges):
-        for end, score in ways:
-            arriving[end].append((start, score))
-    result, end = [], len(word)
-    while end:
-        logits = torch.tensor([to[start] + score for start, score in arriving[end]])
-        choice = int(torch.multinomial(logits.softmax(0), 1, generator=generator))
-        start = arriving[end][choice][0]
-        result.append(word[start:end])
-        end = start
-    return result[::-1]
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:

@@ -3,8 +3,9 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from glassbox.checks import check_kind
@@ -154,10 +155,11 @@ class SentencePieceBPE(Tokenizer):
         wanted = {"always": text, "missing": bare, "first": bare and at_start, "never": False}
         return METASPACE + text if wanted[self.prepend] else text
 
-    def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
-        for place, (section, special) in enumerate(super()._sections(text)):
-            marked = section if special else self._mark_spaces(section, at_start=place == 0)
-            yield marked, special
+    def _sections(self, text: str) -> list[str]:
+        return [
+            section if place % 2 else self._mark_spaces(section, at_start=place == 0)
+            for place, section in enumerate(super()._sections(text))
+        ]
 
     def _words(self, text: str) -> list[str]:
         return [text] if self._spans_words else _WORD.findall(text)
@@ -209,9 +211,9 @@ class SentencePieceBPE(Tokenizer):
         ValueError
             If it is truncated or holds another kind of model.
         """
-        from glassbox.tokenization.formats.readers import read_sentencepiece
+        from glassbox.tokenization.formats.sentencepiece import read_model
 
-        return read_sentencepiece(file, pad_token=pad_token)
+        return cls(**read_model(Path(file)), pad_token=pad_token)
 
 
 def _decode_bytes(tokens: Iterable[str]) -> str:

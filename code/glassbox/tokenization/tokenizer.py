@@ -4,7 +4,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 import torch
@@ -92,7 +92,7 @@ class Tokenizer(ABC):
         self.unknown_token, self.pad_token = unknown_token, pad_token
         self.start, self.end = start, end
         longest_first = sorted(self.special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        self._special = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
         self._remembered: dict[str, list[str]] = {}
 
     @abstractmethod
@@ -199,8 +199,8 @@ class Tokenizer(ABC):
         """
         check_text(text)
         tokens: list[str] = []
-        for section, special in self._sections(text):
-            if special:
+        for place, section in enumerate(self._sections(text)):
+            if place % 2:  # a special token
                 tokens.append(section)
                 continue
             for word in self._words(section):
@@ -330,15 +330,9 @@ class Tokenizer(ABC):
         """Count the words of the training texts, in which special tokens are ordinary text."""
         return Counter(word for text in check_texts(texts) for word in self._words(text))
 
-    def _sections(self, text: str) -> Iterator[tuple[str, bool]]:
-        begin = 0
-        for match in self._special.finditer(text):
-            if begin < match.start():
-                yield text[begin : match.start()], False
-            yield match.group(), True
-            begin = match.end()
-        if begin < len(text):
-            yield text[begin:], False
+    def _sections(self, text: str) -> list[str]:
+        """Cut text at its special tokens, which have the odd places."""
+        return self._special.split(text)
 
     def _remember(self, word: str) -> list[str]:
         tokens = self._split(word)

@@ -1,12 +1,11 @@
 """The unigram tokenizer of SentencePiece, T5's among others (chapter 2)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
-import torch
-
-from glassbox.tokenization.checks import check_pieces, check_text, check_training
-from glassbox.tokenization.lattice import Pieces, sample, viterbi
+from glassbox.tokenization.checks import check_pieces, check_training
+from glassbox.tokenization.lattice import Pieces, viterbi
 from glassbox.tokenization.normalize import CharacterMap
 from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
 from glassbox.tokenization.tokenizer import Tokenizer, numbered
@@ -123,64 +122,20 @@ class Unigram(Tokenizer):
         learned = [(piece, score) for piece, score in learned if piece not in special_tokens]
         return cls(special + learned, **options)
 
-    def sample(
-        self, text: str, generator: torch.Generator | None = None, *, alpha: float = 0.1
-    ) -> list[str]:
-        """Split text into tokens at random, to train a model on many segmentations of one text.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-        generator : torch.Generator, optional
-            Where the random numbers come from.
-        alpha : float, optional
-            As for :func:`~glassbox.tokenization.lattice.sample`; the paper uses 0.1 with all
-            segmentations.
-
-        Returns
-        -------
-        list of str
-            The tokens.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As :meth:`tokenize`, or if ``alpha`` is negative or not finite.
-
-        Notes
-        -----
-        Kudo (2018), section 3.3: subword regularization.
-        """
-        check_text(text)
-        tokens: list[str] = []
-        for section, special in self._sections(text):
-            if special:
-                tokens.append(section)
-                continue
-            for word in self._words(section):
-                tokens += self._fuse_unknown(sample(word, self.pieces, generator, alpha=alpha))
-        return tokens
-
     def _words(self, text: str) -> list[str]:
         if self.character_map is not None:
             text = self.character_map(text)
         return split_metaspace(text, collapse=self.collapse)
 
     def _split(self, word: str) -> list[str]:
-        return self._fuse_unknown(viterbi(word, self.pieces))
+        tokens: list[str] = []
+        for known, run in groupby(viterbi(word, self.pieces), key=self._is_known):
+            pieces = list(run)
+            tokens += pieces if known else ["".join(pieces)]
+        return tokens
 
-    def _fuse_unknown(self, tokens: Sequence[str]) -> list[str]:
-        result: list[str] = []
-        was_known = True
-        for token in tokens:
-            known = token in self.vocabulary and token != self.unknown_token
-            if known or was_known:
-                result.append(token)
-            else:
-                result[-1] += token
-            was_known = known
-        return result
+    def _is_known(self, piece: str) -> bool:
+        return piece in self.vocabulary and piece != self.unknown_token
 
     def _join(self, tokens: list[str]) -> str:
         first, rest = "".join(tokens[:1]), "".join(tokens[1:])

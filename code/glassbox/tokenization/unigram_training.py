@@ -6,6 +6,7 @@ Kudo (2018), section 3.2, as implemented by SentencePiece and the reference libr
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from operator import itemgetter
 
 import torch
 
@@ -17,9 +18,7 @@ RARE = 0.5
 UNKNOWN = ""
 
 
-def seed_pieces(
-    words: Mapping[str, int], *, max_length: int = 16, limit: int = 1_000_000
-) -> dict[str, float]:
+def seed_pieces(words: Mapping[str, int], *, max_length: int = 16) -> dict[str, float]:
     """Return the characters, and the substrings that may be worth a piece, with initial scores.
 
     A substring qualifies if it occurs in more than one place and is followed by different
@@ -32,8 +31,6 @@ def seed_pieces(
         How often each word occurs.
     max_length : int, optional
         Number of characters in the longest piece.
-    limit : int, optional
-        Maximum number of pieces.
 
     Returns
     -------
@@ -53,10 +50,9 @@ def seed_pieces(
                 if followed_by.setdefault(piece, follower) != follower:
                     branching.add(piece)
     saved = {piece: places[piece] * len(piece) for piece in branching}
-    ranked = [
-        *sorted(characters.items(), key=_by_count, reverse=True),
-        *sorted(saved.items(), key=_by_count, reverse=True),
-    ][:limit]
+    by_count = itemgetter(1, 0)
+    ranked = sorted(characters.items(), key=by_count, reverse=True)
+    ranked += sorted(saved.items(), key=by_count, reverse=True)
     total = math.log(sum(count for _, count in ranked))
     return {piece: math.log(count) - total for piece, count in ranked}
 
@@ -195,8 +191,4 @@ def learn_pieces(
     scores |= {character: rarest + 1e-4 * place for place, character in enumerate(lost)}
     order = [*characters, *(piece for piece in scores if len(piece) > 1)]
     order = order[: vocab_size - n_special]
-    return sorted(((piece, scores[piece]) for piece in order), key=lambda p: p[1], reverse=True)
-
-
-def _by_count(item: tuple[str, int]) -> tuple[int, str]:
-    return item[1], item[0]
+    return sorted(((piece, scores[piece]) for piece in order), key=itemgetter(1), reverse=True)

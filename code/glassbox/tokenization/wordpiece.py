@@ -1,5 +1,6 @@
 """WordPiece, the tokenizer of BERT (chapter 2)."""
 
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,8 @@ SPECIAL_TOKENS = (PAD, UNKNOWN, CLASSIFY, SEPARATE, MASK)
 PREFIX = "##"
 #: Longer words become the unknown token.
 MAX_WORD_LENGTH = 100
-#: Tokens that :meth:`WordPiece.decode` attaches to the word before them.
-_ATTACHED = (".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re")
+#: The spaces that :meth:`WordPiece.decode` leaves out: before continuations and punctuation.
+_NO_SPACE = re.compile(rf" (?:{PREFIX}|(?=[.?!,]|n't|'m|'s|'ve|'re))")
 
 
 def longest_match_first(
@@ -173,11 +174,4 @@ class WordPiece(Tokenizer):
         return longest_match_first(word, self.vocabulary) or [UNKNOWN]
 
     def _join(self, tokens: list[str]) -> str:
-        text = ""
-        for place, token in enumerate(tokens):
-            if place and token.startswith(PREFIX):
-                token = token.removeprefix(PREFIX)
-            elif place and not token.startswith(_ATTACHED):
-                text += " "
-            text += token
-        return text
+        return _NO_SPACE.sub("", " ".join(tokens))

@@ -1,7 +1,7 @@
 """Save and load tokenizers in the layouts of the reference libraries (chapter 2).
 
-``writers`` and ``readers`` know the layout of each class. ``files`` reads and writes vocabularies
-and merges, ``tokenizer_json`` whole tokenizers, ``spaces`` the parts of these that mark spaces, and
+``layouts`` knows the files of each class. ``files`` reads and writes vocabularies and merges,
+``tokenizer_json`` whole tokenizers, ``spaces`` the parts of these that mark spaces, and
 ``sentencepiece`` that library's model files.
 """
 
@@ -9,9 +9,8 @@ import os
 from pathlib import Path
 
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.readers import READERS
+from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
-from glassbox.tokenization.formats.writers import WRITERS
 from glassbox.tokenization.tokenizer import Tokenizer
 
 __all__ = ["load", "save"]

@@ -64,21 +64,6 @@ def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = N
     file.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
-def read_vocab_json(file: Path) -> dict[str, int]:
-    """Read a vocabulary that maps each token to its id.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :func:`read_json`, or if an id is not a whole number.
-    """
-    content = read_json(file)
-    for token, number in content.items():
-        if not isinstance(number, int):
-            raise ValueError(f"{file}: {token!r} has the id {number!r}; expected a whole number")
-    return content
-
-
 def read_vocab_txt(file: Path) -> dict[str, int]:
     """Read a vocabulary with one token per line; the line number, from 0, is its id.
 

@@ -3,33 +3,11 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from glassbox.checks import need
-
-
-class Model(NamedTuple):
-    """The byte-pair encoding that a file describes.
-
-    Attributes
-    ----------
-    pieces : list of str
-        All tokens, in the order of their ids.
-    merges : list of tuple of str
-        As :func:`merges_by_score` returns them.
-    special_tokens : list of str
-        The unknown token and the control tokens.
-    unknown_token : str or None
-        The token for unknown characters, if there are no byte tokens.
-    prepend : bool
-        Whether to put a space before a text.
-    """
-
-    pieces: list[str]
-    merges: list[tuple[str, str]]
-    special_tokens: list[str]
-    unknown_token: str | None
-    prepend: bool
+from glassbox.tokenization.sentencepiece_bpe import START
+from glassbox.tokenization.tokenizer import numbered
 
 
 def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -61,8 +39,8 @@ def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
     return merges
 
 
-def read_model(file: Path) -> Model:
-    """Read a ``tokenizer.model``.
+def read_model(file: Path) -> dict[str, Any]:
+    """Read the arguments of a :class:`SentencePieceBPE` from a ``tokenizer.model``.
 
     Raises
     ------
@@ -102,14 +80,14 @@ def read_model(file: Path) -> Model:
     if any(changes.values()):
         names = ", ".join(name for name, there in changes.items() if there)
         raise ValueError(f"{file} has {names}, which this package does not implement")
-    unknown = [*kinds["UNKNOWN"]]
-    return Model(
-        [piece.piece for piece in model.pieces],
-        merges_by_score(kinds["NORMAL"]),
-        [*unknown, *kinds["CONTROL"]],
-        unknown[0] if unknown else None,
-        normalizer.add_dummy_prefix,
-    )
+    return {
+        "vocabulary": numbered(piece.piece for piece in model.pieces),
+        "merges": merges_by_score(kinds["NORMAL"]),
+        "special_tokens": [*kinds["UNKNOWN"], *kinds["CONTROL"]],
+        "unknown_token": next(iter(kinds["UNKNOWN"]), None),
+        "start": START if START in kinds["CONTROL"] else None,
+        "prepend": "always" if normalizer.add_dummy_prefix else "never",
+    }
 
 
 def _kinds(model: Any) -> dict[str, dict[str, float]]:

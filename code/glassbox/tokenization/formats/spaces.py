@@ -14,21 +14,20 @@ _BACK = {"type": "Replace", "pattern": {"String": METASPACE}, "content": " "}
 _STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 
 
-def marks(prepend: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the normalizer and the pre_tokenizer that mark spaces; one of them is ``None``.
+def spaces(prepend: str) -> dict[str, Any]:
+    """Return the decoder, and what marks the spaces, a normalizer or a pre_tokenizer.
 
     ``prepend`` is one of :data:`PREPEND`.
     """
-    if prepend == "always":
-        return {"type": "Sequence", "normalizers": [_PREPEND, _REPLACE]}, None
-    scheme = "always" if prepend == "missing" else prepend
-    return None, _METASPACE | {"prepend_scheme": scheme, "split": False}
-
-
-def decoder(prepend: str) -> dict[str, Any]:
-    """Return the decoder that goes with the value of ``prepend``, one of :data:`PREPEND`."""
     steps = [_BACK, {"type": "ByteFallback"}, {"type": "Fuse"}]
-    return {"type": "Sequence", "decoders": steps + ([_STRIP] if prepend != "never" else [])}
+    steps += [_STRIP] if prepend != "never" else []
+    decoder = {"type": "Sequence", "decoders": steps}
+    if prepend == "always":
+        normalizer = {"type": "Sequence", "normalizers": [_PREPEND, _REPLACE]}
+        return {"normalizer": normalizer, "decoder": decoder}
+    scheme = "always" if prepend == "missing" else prepend
+    metaspace = _METASPACE | {"prepend_scheme": scheme, "split": False}
+    return {"pre_tokenizer": metaspace, "decoder": decoder}
 
 
 def read_prepend(parts: TokenizerFile) -> str:
@@ -55,7 +54,7 @@ def read_prepend(parts: TokenizerFile) -> str:
             f"['Replace'] without a pre_tokenizer, and 'Metaspace' without a normalizer, with "
             f"{METASPACE} for a space"
         )
-    given, expected = parts.part("decoder"), decoder(prepend)
+    given, expected = parts.part("decoder"), spaces(prepend)["decoder"]
     if given != expected:
         raise ValueError(
             f"{parts.name}: the decoder's steps are {_types(given.get('decoders', [given]))}; this "

@@ -1,11 +1,10 @@
 """``tokenizer.json``, the reference library's file for a whole tokenizer (chapter 2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glassbox.tokenization.formats.files import read_json
+from glassbox.tokenization.formats.files import TOKENIZER_JSON, read_json, write_json
 from glassbox.tokenization.tokenizer import Tokenizer
 
 
@@ -83,10 +82,11 @@ class TokenizerFile:
             If there is more than one on a side, or the second text of a pair is framed differently
             from the first.
         """
-        template = self.part("post_processor") or {"single": ["A"], "pair": ["A", "B"]}
+        if not (template := self.part("post_processor")):
+            return None, None
         single, pair = (
-            [next(iter(step.values()))["id"] if isinstance(step, dict) else step for step in steps]
-            for steps in (template["single"], template["pair"])
+            [part["id"] for step in template[what] for part in step.values()]
+            for what in ("single", "pair")
         )
         place = single.index("A")
         start, end = single[:place], single[place + 1 :]
@@ -96,7 +96,7 @@ class TokenizerFile:
                 f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
                 "each side of a text, and the same around the second"
             )
-        return (start[0] if start else None), (end[0] if end else None)
+        return (*start, None)[0], (*end, None)[0]
 
     def expect(self, part: str, **options: Any) -> None:
         """Reject a part with an option that this package does not implement.
@@ -142,52 +142,40 @@ def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
     return TokenizerFile(str(file), content)
 
 
-def tokenizer_json(
-    tokenizer: Tokenizer, second_type: int = 0, **parts: Mapping[str, Any] | None
+def write_parts(
+    folder: Path, tokenizer: Tokenizer, *, second_type: int, **parts: Any
 ) -> dict[str, Any]:
-    """Return the content of a ``tokenizer.json``: the given parts and those common to all.
+    """Write a ``tokenizer.json`` with these ``parts``; return the tokenizer's options.
 
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        Provides the special tokens, and those before and after each text.
-    second_type : int, optional
-        The token type of the second text of a pair.
-    **parts : mapping
-        ``model``, and any of ``normalizer``, ``pre_tokenizer`` and ``decoder``.
+    ``second_type`` is the token type of the second text of a pair.
     """
-    start, end = ([] if token is None else [token] for token in (tokenizer.start, tokenizer.end))
+    ids, start, end = tokenizer.vocabulary, tokenizer.start, tokenizer.end
 
-    def frame(name: str, kind: int) -> list[dict[str, Any]]:
-        return [
-            *({"SpecialToken": {"id": token, "type_id": kind}} for token in start),
-            {"Sequence": {"id": name, "type_id": kind}},
-            *({"SpecialToken": {"id": token, "type_id": kind}} for token in end),
-        ]
+    def frame(text: str, kind: int) -> list[dict[str, Any]]:
+        steps = [("SpecialToken", start), ("Sequence", text), ("SpecialToken", end)]
+        return [{step: {"id": name, "type_id": kind}} for step, name in steps if name is not None]
 
+    special = [token for token in (start, end) if token is not None]
     template = {
         "type": "TemplateProcessing",
         "single": frame("A", 0),
         "pair": frame("A", 0) + frame("B", second_type),
         "special_tokens": {
-            token: {"id": token, "ids": [tokenizer.vocabulary[token]], "tokens": [token]}
-            for token in start + end
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in special
         },
     }
-    added = [
-        {"id": tokenizer.vocabulary[token], **added_token(token)}
-        for token in sorted(tokenizer.special_tokens, key=tokenizer.vocabulary.__getitem__)
-    ]
-    return {
+    added = sorted(tokenizer.special_tokens, key=ids.__getitem__)
+    content = {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": parts.get("normalizer"),
-        "pre_tokenizer": parts.get("pre_tokenizer"),
-        "post_processor": template if start or end else None,
-        "decoder": parts.get("decoder"),
-        "model": parts["model"],
+        "added_tokens": [{"id": ids[token], **added_token(token)} for token in added],
+        "post_processor": template if special else None,
+    }
+    write_json(folder / TOKENIZER_JSON, content | parts)
+    return {
+        "unk_token": tokenizer.unknown_token,
+        "bos_token": start,
+        "eos_token": end,
+        "tokenizer_class": "PreTrainedTokenizerFast",
     }
 
 

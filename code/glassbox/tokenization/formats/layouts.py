@@ -1,78 +1,61 @@
-"""Read a tokenizer of each class from the files in its folder (chapter 2)."""
+"""What is in the folder of a tokenizer of each class, read and written (chapter 2)."""
 
 import base64
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
-from glassbox.tokenization.checks import check_all_merges
 from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.sentencepiece import read_model
-from glassbox.tokenization.formats.spaces import read_prepend
-from glassbox.tokenization.formats.tokenizer_json import TokenizerFile, read_tokenizer_json
+from glassbox.tokenization.formats.spaces import read_prepend, spaces
+from glassbox.tokenization.formats.tokenizer_json import (
+    TokenizerFile,
+    read_tokenizer_json,
+    write_parts,
+)
 from glassbox.tokenization.pre_tokenize import METASPACE
-from glassbox.tokenization.sentencepiece_bpe import START, SentencePieceBPE
-from glassbox.tokenization.tokenizer import Tokenizer, numbered
+from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
+from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
 
 Config = Mapping[str, Any]
-#: The pre_tokenizers of a Unigram that collapses any white space into one space.
-UNIGRAM_STEPS = ["WhitespaceSplit", "Metaspace"]
-
-
-def read_bpe(
-    vocabulary: str | os.PathLike[str], merges: str | os.PathLike[str], **options: Any
-) -> BPE:
-    """Read a vocabulary and merges, as :meth:`BPE.from_files` describes.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :meth:`BPE.from_files`.
-    """
-    pairs = files.read_merges(Path(merges))
-    tokenizer = BPE(files.read_vocab_json(Path(vocabulary)), pairs, **options)
-    try:
-        check_all_merges(pairs, tokenizer.vocabulary, tokenizer.special_tokens)
-    except ValueError as error:
-        raise ValueError(f"{merges}: {error}") from error
-    return tokenizer
-
-
-def read_sentencepiece(
-    file: str | os.PathLike[str], *, pad_token: str | None = None
-) -> SentencePieceBPE:
-    """Read a ``tokenizer.model``, as :meth:`SentencePieceBPE.from_model` describes.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        As :meth:`SentencePieceBPE.from_model`.
-    """
-    model = read_model(Path(file))
-    return SentencePieceBPE(
-        numbered(model.pieces),
-        model.merges,
-        special_tokens=model.special_tokens,
-        unknown_token=model.unknown_token,
-        pad_token=pad_token,
-        start=START if START in model.special_tokens else None,
-        prepend="always" if model.prepend else "never",
-    )
+#: How the reference library writes spaces as ``▁``.
+SPACE = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
+#: How it first collapses any white space into one space.
+COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, SPACE]}
 
 
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
-    return read_bpe(
-        file,
-        file.with_name(files.MERGES_TXT),
+    merges_file = file.with_name(files.MERGES_TXT)
+    tokenizer = BPE(
+        files.read_json(file),
+        files.read_merges(merges_file),
         special_tokens=_special_tokens(config) or (END_OF_TEXT,),
         pad_token=_pad_token(config),
         add_prefix_space=bool(config.get("add_prefix_space", False)),
     )
+    _check_merges(merges_file, tokenizer)
+    return tokenizer
+
+
+def _check_merges(file: Path, tokenizer: BPE) -> None:
+    """Reject merges that do not build every token of several characters, except special tokens.
+
+    A list of merges is a text file with one merge per line; truncated after any line, it is still
+    valid. The vocabulary exposes the loss, because a merge built each of its longer tokens.
+    """
+    special, merges = tokenizer.special_tokens, tokenizer.merges
+    longer = [token for token in tokenizer.tokens if len(token) > 1 and token not in special]
+    built = {"".join(pair) for pair in merges}
+    if missing := [token for token in longer if token not in built]:
+        raise ValueError(
+            f"{file}: the {len(merges)} merges build {len(longer) - len(missing)} of the "
+            f"{len(longer)} tokens of several characters in the vocabulary; no merge builds "
+            f"{missing[0]!r}. Is the list of merges cut off? If it is complete, name the tokens "
+            "that no merge builds in special_tokens"
+        )
 
 
 def _read_bpe_json(file: Path, config: Config) -> BPE:
@@ -87,6 +70,27 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
         pad_token=_pad_token(config),
         add_prefix_space=bool(parts.part("pre_tokenizer").get("add_prefix_space", False)),
     )
+
+
+def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
+    """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
+    parts = read_tokenizer_json(file, "BPE")
+    given = bool(parts.part("model").get("byte_fallback"))
+    if given != byte_fallback:
+        loader = "SentencePieceBPE.load" if given else "BPE.load"
+        raise ValueError(f"{file}: the model has byte_fallback={given}: load it with {loader}")
+    parts.expect("model", dropout=None, ignore_merges=False)
+    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
+    return parts
+
+
+def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
+    files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
+    files.write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
+    end = END_OF_TEXT if END_OF_TEXT in tokenizer.special_tokens else None
+    config: dict[str, Any] = {"add_prefix_space": tokenizer.add_prefix_space}
+    config["tokenizer_class"] = "GPT2Tokenizer"
+    return config | dict.fromkeys(("unk_token", "bos_token", "eos_token"), end)
 
 
 def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
@@ -116,6 +120,15 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
         strip_accents=normalizer.get("strip_accents"),
         special_tokens=parts.special_tokens,
     )
+
+
+def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
+    files.write_vocab_txt(path / files.VOCAB_TXT, tokenizer.tokens)
+    return {
+        "do_lower_case": tokenizer.lowercase,
+        "strip_accents": tokenizer.strip_accents,
+        "tokenizer_class": "BertTokenizer",
+    }
 
 
 def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
@@ -150,7 +163,19 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
 
 
 def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
-    return read_sentencepiece(file, pad_token=_pad_token(config))
+    return SentencePieceBPE.from_model(file, pad_token=_pad_token(config))
+
+
+def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
+    model = {
+        "type": "BPE",
+        "unk_token": tokenizer.unknown_token,
+        "fuse_unk": True,
+        "byte_fallback": True,
+        "vocab": tokenizer.vocabulary,
+        "merges": tokenizer.merges,
+    }
+    return write_parts(path, tokenizer, second_type=1, model=model, **spaces(tokenizer.prepend))
 
 
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
@@ -161,14 +186,12 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
     steps = [step.get("type") for step in parts.part("pre_tokenizer").get("pretokenizers", ())]
-    if collapse and steps != UNIGRAM_STEPS:
+    if collapse and steps != (known := ["WhitespaceSplit", "Metaspace"]):
         raise ValueError(
-            f"{file}: the pre_tokenizer's steps are {steps}; this package implements "
-            f"{UNIGRAM_STEPS} only"
+            f"{file}: the pre_tokenizer's steps are {steps}; this package implements {known} only"
         )
-    model = parts.part("model")
-    pieces = [(token, score) for token, score in model["vocab"]]
-    unknown = model.get("unk_id")
+    pieces = [(token, score) for token, score in parts.part("model")["vocab"]]
+    unknown = parts.part("model").get("unk_id")
     if unknown is None or not 0 <= unknown < len(pieces):
         raise ValueError(
             f"{file}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown token, "
@@ -180,15 +203,15 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
             f"{file}: the post_processor puts {start!r} in front of a text; a Unigram puts "
             "nothing there"
         )
-    known = {token for token, _ in pieces}
-    pieces += [(t["content"], 0.0) for t in parts.added if t["content"] not in known]
+    scores = dict(pieces)
+    pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
     table = parts.part("normalizer").get("precompiled_charsmap")
     return Unigram(
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
         pad_token=_pad_token(
-            config or {"pad_token": unigram.PAD if unigram.PAD in known else None}
+            config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
         ),
         end=end,
         collapse=collapse,
@@ -196,16 +219,19 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     )
 
 
-def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
-    """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
-    parts = read_tokenizer_json(file, "BPE")
-    given = bool(parts.part("model").get("byte_fallback"))
-    if given != byte_fallback:
-        loader = "SentencePieceBPE.load" if given else "BPE.load"
-        raise ValueError(f"{file}: the model has byte_fallback={given}: load it with {loader}")
-    parts.expect("model", dropout=None, ignore_merges=False)
-    parts.expect("model", continuing_subword_prefix="", end_of_word_suffix="")
-    return parts
+def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
+    normalizer = None
+    if tokenizer.character_map is not None:
+        table = base64.b64encode(tokenizer.character_map.table).decode()
+        normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
+    model = {
+        "type": "Unigram",
+        "unk_id": tokenizer.token_id(str(tokenizer.unknown_token)),
+        "vocab": list(tokenizer.pieces.scores.items()),
+        "byte_fallback": False,
+    }
+    marks = {"pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE, "decoder": SPACE}
+    return write_parts(path, tokenizer, second_type=0, model=model, normalizer=normalizer, **marks)
 
 
 def _pad_token(config: Config) -> str | None:
@@ -232,4 +258,11 @@ READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
         files.VOCAB_TXT: _read_wordpiece_vocabulary,
         files.TOKENIZER_JSON: _read_wordpiece_json,
     },
+}
+#: The functions that write a tokenizer of each class and return its options.
+WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
+    BPE: _write_bpe,
+    SentencePieceBPE: _write_sentencepiece,
+    Unigram: _write_unigram,
+    WordPiece: _write_wordpiece,
 }
