@@ -12,6 +12,7 @@ from glassbox.attention import simple_self_attention
 from glassbox.data import everyday
 from glassbox.positional import RotaryPositions, rotate, sinusoidal_encoding
 from glassbox.tokenization import BPE
+from glassbox_book.templates import at, fixed
 from glassbox_book.widgets import (
     assets,
     positional_encoding,
@@ -20,7 +21,6 @@ from glassbox_book.widgets import (
     stepper,
     vocabulary_slider,
 )
-from glassbox_book.widgets.parts import at, fixed
 from glassbox_book.widgets.vocabulary_slider import cut
 from tests.viz.conftest import HOSTILE
 from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, alone, playground

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from glassbox_book.widgets.parts import at, path
+from glassbox_book.templates import at, path
 
 HALF = 150  # from the origin to the edge of a plane
 _MARGIN = 20

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from glassbox.checks import check_base
+from glassbox_book.templates import fill, fixed, path
 from glassbox_book.widgets.checks import check_numbers, check_whole
-from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
+from glassbox_book.widgets.parts import curve
 from glassbox_book.widgets.planes import head
 from glassbox_book.widgets.widget import Widget
 
-_WIDTH, _CURVE = 640, 100  # of the curve, in its own units
 _RADIUS = 50  # of a dial; the longest arrow reaches it
 _MOST_PAIRS = 6
 
@@ -76,18 +76,27 @@ def rotary_arrows(
     every = np.array([products(q, k, d * speeds).sum() for d in range(n_positions // 2 + 1)])
     shares = products(q, k, distance * speeds)
     said = _said(position, distance, shares.sum())
-    controls = slider(
-        "position", "key at <i>j</i>", 0, n_positions - 1, position, shown=str(position)
-    ) + slider("distance", "query later by", 0, n_positions // 2, distance, shown=str(distance))
     low, high = _ends(every)
-    body = (
-        f'<div data-part="numbers" data-query="{q.tolist()}" data-key="{k.tolist()}" '
-        f'data-base="{base:g}" '
-        f'data-low="{low:g}" data-high="{high:g}" data-last="{n_positions // 2}">'
-        f'<div class="gb-controls" hidden>{controls}</div>'
-        f"{_dials(q, k, speeds, position, distance, shares)}"
-        f"{_curve(every, distance, low, high)}"
-        f'<p aria-live="polite" data-part="said">{said}</p></div>'
+    drawn = curve(
+        every,
+        (low, high),
+        {"here": distance},
+        top=f"{high:g}",
+        marks=[(quarter / 4, str(quarter * (n_positions // 2) // 4)) for quarter in range(5)],
+    )
+    body = fill(
+        "widgets/page/rotary_arrows.html",
+        query=q.tolist(),
+        key=k.tolist(),
+        base=base,
+        low=low,
+        high=high,
+        n_positions=n_positions,
+        position=position,
+        distance=distance,
+        dials=_dials(q, k, speeds, position, distance, shares),
+        scores=drawn,
+        said=said,
     )
     return Widget("rotary_arrows", "Query and key turned by rotary positions", body, said)
 
@@ -132,52 +141,21 @@ def _dials(
     position: int,
     distance: int,
     shares: np.ndarray,
-) -> str:
-    """Draw each pair of both vectors, before and after it is turned."""
+) -> list[tuple[dict[str, str], dict[str, str], float, float]]:
+    """Return for each pair the paths before and after it is turned, its speed and its share."""
     longest = max(float(np.hypot(*pair)) for x in (query, key) for pair in _pairs(x)) or 1.0
-    figures = []
+    dials = []
     for q, k, speed, share in zip(_pairs(query), _pairs(key), speeds, shares, strict=True):
-        lines = [f'<circle r="{_RADIUS}"/>']
-        for kind, pair in (("query", q), ("key", k)):
-            lines.append(
-                f'<path class="gb-{kind} gb-faint" d="{path([(0, 0), _tip(pair, longest)])}"/>'
-            )
-        for kind, pair, where in (("query", q, position + distance), ("key", k, position)):
-            tip = _tip(turned(pair, where * speed), longest)
-            lines.append(f'<path class="gb-{kind}" data-part="arrow" d="{head(*tip)}"/>')
-        figures.append(
-            f'<figure><svg viewBox="-56 -56 112 112" aria-hidden="true">{"".join(lines)}</svg>'
-            f"<figcaption>{speed:.3g} radian{'' if speed == 1 else 's'} a position, adds "
-            f'<output data-part="share">{fixed(share)}</output></figcaption></figure>'
-        )
-    return (
-        '<p class="gb-legend gb-planes"><span class="gb-query">query</span> and '
-        '<span class="gb-key">key</span>, pair by pair, turned from the faint lines</p>'
-        f'<div class="gb-planes gb-turns">{"".join(figures)}</div>'
-    )
+        pairs = {"query": (q, position + distance), "key": (k, position)}
+        lines = {kind: path([(0, 0), _tip(pair, longest)]) for kind, (pair, _) in pairs.items()}
+        arrows = {
+            kind: head(*_tip(turned(pair, where * speed), longest))
+            for kind, (pair, where) in pairs.items()
+        }
+        dials.append((lines, arrows, speed, share))
+    return dials
 
 
 def _tip(pair: np.ndarray, longest: float) -> tuple[float, float]:
     """Return where an arrow ends; the second component points up."""
     return _RADIUS * pair[0] / longest, -_RADIUS * pair[1] / longest
-
-
-def _curve(scores: np.ndarray, distance: int, low: float, high: float) -> str:
-    """Draw the score by distance, with a dot at the chosen one."""
-    last = len(scores) - 1
-    heights = [_CURVE * (high - score) / (high - low) for score in scores]
-    points = [(_WIDTH * d / last, height) for d, height in enumerate(heights)]
-    zero = at(_CURVE * high / (high - low))
-    lines = (
-        f'<path class="gb-axis" d="M0 {zero}H{_WIDTH}"/><path class="gb-line" d="{path(points)}"/>'
-    )
-    over = (
-        f'<span class="gb-top">{high:g}</span> <span class="gb-bottom" style="top:{zero}%">0</span>'
-        f'<span class="gb-dot gb-here" style="left:{at(100 * distance / last)}%;'
-        f'top:{at(heights[distance])}%"></span>'
-    )
-    return (
-        '<p class="gb-legend">Score, the sum over the pairs, by how much later the query is</p>'
-        + plot(lines, _WIDTH, _CURVE, over, ' data-part="products"')
-        + marks((quarter / 4, str(quarter * last // 4)) for quarter in range(5))
-    )
