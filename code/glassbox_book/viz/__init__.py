@@ -20,7 +20,7 @@ from glassbox_book.viz.style import (
 from glassbox_book.viz.tables import Table
 from glassbox_book.viz.tensors import tensor
 from glassbox_book.viz.trees import Node, search_tree
-from glassbox_book.viz.vectors import vector_sums, vectors
+from glassbox_book.viz.vectors import vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view
 
 __all__ = [
@@ -53,6 +53,5 @@ __all__ = [
     "tensor",
     "trade_off",
     "use_book_style",
-    "vector_sums",
     "vectors",
 ]

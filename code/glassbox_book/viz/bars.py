@@ -24,10 +24,8 @@ def bar_chart(
     labels: Sequence[str],
     values: Any,
     *,
-    value_label: str,
-    annotate: str | None = "{:.2f}",
     highlight: Collection[int] = (),
-    upright: bool = False,
+    **options: Any,
 ) -> Figure:
     """Draw a bar for each label, or one for each label and series.
 
@@ -37,14 +35,10 @@ def bar_chart(
         Names of the bars, in this order from top to bottom or from left to right.
     values : sequence of numbers, or mapping of str to sequence of numbers
         One number for each label; for several series, by their names, which make a legend.
-    value_label : str
-        What the numbers are.
-    annotate : str, optional
-        The format of the number at the end of each bar, or ``None`` for no number.
     highlight : collection of int
         Indices of the labels whose bars are highlighted.
-    upright : bool
-        Draw vertical bars, which suit many short labels.
+    **options
+        As for :func:`bar_charts`; ``value_label`` is required.
 
     Returns
     -------
@@ -57,13 +51,7 @@ def bar_chart(
         If there are no labels, a series does not have one value per label, there are more than
         four series, or an index to highlight is not that of a label.
     """
-    return bar_charts(
-        {"": (labels, values)},
-        value_label=value_label,
-        annotate=annotate,
-        highlight={"": highlight},
-        upright=upright,
-    )
+    return bar_charts({"": (labels, values)}, highlight={"": highlight}, **options)
 
 
 @in_two_widths
@@ -85,11 +73,11 @@ def bar_charts(
     value_label : str
         What the numbers are, in all panels.
     annotate : str, optional
-        As for :func:`bar_chart`.
+        The format of the number at the end of each bar, or ``None`` for no number.
     highlight : mapping of str to collection of int, optional
         For some titles, indices of the labels whose bars are highlighted.
     upright : bool
-        As for :func:`bar_chart`.
+        Draw vertical bars, which suit many short labels.
     columns : int
         Number of panels side by side; on a phone they are stacked.
 

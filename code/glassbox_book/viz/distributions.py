@@ -24,7 +24,6 @@ def reshaped(
     before: Any,
     panels: Mapping[str, Any],
     *,
-    columns: int = 4,
     limit: float | int | None = None,
 ) -> Figure:
     """Draw one distribution reshaped in several ways, one panel for each.
@@ -40,8 +39,6 @@ def reshaped(
         The probability of each token.
     panels : mapping of str to sequence of numbers
         Title to the probability of each token afterwards; 0 if it was cut off.
-    columns : int
-        Number of panels side by side; at most two on a phone.
     limit : number, optional
         End of the probability axis. Defaults to a little above the largest. A longer bar has its
         number written inside.
@@ -54,15 +51,13 @@ def reshaped(
     Raises
     ------
     ValueError
-        If there are no panels or columns, or a panel lacks one probability per token.
+        If there are no panels, or a panel lacks one probability per token.
 
     Notes
     -----
     Chapter 10.
     """
-    columns = side_by_side(
-        panels, min(columns, 2) if is_narrow() else columns, "{title: probabilities}"
-    )
+    columns = side_by_side(panels, 2 if is_narrow() else 4, "{title: probabilities}")
     names = visible_all(tokens)
     drawn = {title: numbers(values) for title, values in panels.items()}
     first = numbers(before)

@@ -48,16 +48,12 @@ class AttentionMaps:
 
     def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> AttentionMaps:
         """Return the maps of some layers, and of some heads, in the order given."""
-
-        def picked(array: Array | None) -> Array | None:
-            if array is None:
-                return None
-            array = array[list(layers)]
-            return array if heads is None else array[:, list(heads)]
-
-        weights = picked(self.weights)
-        assert weights is not None
-        return AttentionMaps(weights, picked(self.query), picked(self.key))
+        chosen = slice(None) if heads is None else list(heads)
+        picked: Any = (
+            None if array is None else array[list(layers)][:, chosen]
+            for array in (self.weights, self.query, self.key)
+        )
+        return AttentionMaps(*picked)
 
 
 def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
@@ -87,22 +83,18 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
             "and pass the tape after the block"
         )
     found = [_read_layer(number, layer, vectors) for number, layer in enumerate(layers)]
-    shapes = [layer["weights"].shape for layer in found]
-    for number, shape in enumerate(shapes):
-        if shape != shapes[0]:
+    first = found[0][0].shape
+    for number, (weights, *_) in enumerate(found):
+        if weights.shape != first:
             raise ValueError(
-                f"layer 0 has weights of shape {shapes[0]} and layer {number} of shape {shape} "
+                f"layer 0 has weights of shape {first} and layer {number} of shape {weights.shape} "
                 "(heads, queries, keys); one view draws one kind of attention: pass a list with "
                 "the records of one kind, for instance "
                 "[tape[name] for name in tape if 'cross' in name]"
             )
-    weights = np.stack([layer["weights"] for layer in found])
-    _check_weights(weights)
-    if not vectors:
-        return AttentionMaps(weights)
-    query = np.stack([layer["query"] for layer in found])
-    key = np.stack([layer["key"] for layer in found])
-    return AttentionMaps(weights, query, key)
+    maps = AttentionMaps(*map(np.stack, zip(*found, strict=True)))
+    _check_weights(maps.weights)
+    return maps
 
 
 def _layers(attention: Any) -> list[Any]:
@@ -136,7 +128,8 @@ def _layers(attention: Any) -> list[Any]:
     )
 
 
-def _read_layer(number: int, layer: Any, vectors: bool) -> dict[str, Array]:
+def _read_layer(number: int, layer: Any, vectors: bool) -> list[Array]:
+    """Return the weights of a layer and, if they are wanted, its queries and keys."""
     if isinstance(layer, Mapping):
         parts = (layer.get("attn"), layer.get("queries"), layer.get("keys"))
     elif hasattr(layer, "weights"):
@@ -145,17 +138,19 @@ def _read_layer(number: int, layer: Any, vectors: bool) -> dict[str, Array]:
         parts = (layer, None, None)
     if parts[0] is None:
         raise ValueError(f"layer {number} has no attention weights: got {type(layer).__name__}")
-    read = {"weights": _single(number, "weights", parts[0])}
-    if vectors:
-        if parts[1] is None or parts[2] is None:
-            raise ValueError(
-                f"the neuron view draws queries and keys, and layer {number} brings only weights: "
-                "pass a tape of `record(model)`, or draw the weights alone with head_view"
-            )
-        read["query"] = _single(number, "query", parts[1])
-        read["key"] = _match_heads(_single(number, "key", parts[2]), len(read["weights"]))
-        _check_vectors(number, read)
-    return read
+    weights = _single(number, "weights", parts[0])
+    if not vectors:
+        return [weights]
+    if parts[1] is None or parts[2] is None:
+        raise ValueError(
+            f"the neuron view draws queries and keys, and layer {number} brings only weights: "
+            "pass a tape of `record(model)`, or draw the weights alone with head_view"
+        )
+    query, key = _single(number, "query", parts[1]), _single(number, "key", parts[2])
+    if len(weights) % len(key) == 0:  # keys that several query heads share
+        key = np.repeat(key, len(weights) // len(key), axis=0)
+    _check_vectors(number, weights.shape, query, key)
+    return [weights, query, key]
 
 
 def _single(number: int, name: str, value: Any) -> Array:
@@ -178,13 +173,6 @@ def _single(number: int, name: str, value: Any) -> Array:
     return array[0]
 
 
-def _match_heads(key: Array, n_heads: int) -> Array:
-    """Repeat the keys that several query heads share (grouped-query attention)."""
-    if len(key) != n_heads and n_heads % len(key) == 0:
-        return np.repeat(key, n_heads // len(key), axis=0)
-    return key
-
-
 def _check_weights(weights: Array) -> None:
     if not np.isfinite(weights).all():
         layer, head, query, key = np.argwhere(~np.isfinite(weights))[0]
@@ -201,9 +189,8 @@ def _check_weights(weights: Array) -> None:
         )
 
 
-def _check_vectors(number: int, read: dict[str, Array]) -> None:
-    heads, q_len, k_len = read["weights"].shape
-    query, key = read["query"], read["key"]
+def _check_vectors(number: int, shape: tuple[int, ...], query: Array, key: Array) -> None:
+    heads, q_len, k_len = shape
     if query.shape[:2] != (heads, q_len) or key.shape[:2] != (heads, k_len):
         raise ValueError(
             f"layer {number}: weights of shape {(heads, q_len, k_len)} need queries "

@@ -39,9 +39,7 @@ def scatter(
     labels: Sequence[str] | None = None,
     *,
     groups: Sequence[str] | None = None,
-    x_label: str = "",
-    y_label: str = "",
-    wide: bool = False,
+    **options: Any,
 ) -> Figure:
     """Draw points in the plane with their names, one colour and marker for each group.
 
@@ -54,10 +52,8 @@ def scatter(
         where it covers least.
     groups : sequence of str, optional
         The group of each point; their names make a legend, in the order of appearance.
-    x_label, y_label : str, optional
-        What the axes are.
-    wide : bool
-        Whether to keep the width of a page on a phone, where many points then scroll.
+    **options
+        ``x_label``, ``y_label`` and ``wide``, as for :func:`scatters`.
 
     Returns
     -------
@@ -72,8 +68,7 @@ def scatter(
     TypeError
         If labels or groups are not sequences of strings.
     """
-    panel = (points, labels, groups)
-    return scatters({"": panel}, x_label=x_label, y_label=y_label, wide=wide)
+    return scatters({"": (points, labels, groups)}, **options)
 
 
 @in_two_widths
@@ -84,7 +79,6 @@ def scatters(
     y_label: str = "",
     wide: bool = False,
     columns: int = 2,
-    shared: bool = False,
 ) -> Figure:
     """Draw several panels of points, each with its own legend unless they share one.
 
@@ -92,12 +86,12 @@ def scatters(
     ----------
     panels : mapping of str to tuple
         Title to points, labels and groups, as for :func:`scatter`.
-    x_label, y_label, wide
-        As for :func:`scatter`.
+    x_label, y_label : str, optional
+        What the axes are.
+    wide : bool
+        Whether to keep the width of a page on a phone, where many points then scroll.
     columns : int
         Number of panels side by side; on a phone they are stacked.
-    shared : bool
-        Whether all panels have the same scale, for comparison.
 
     Returns
     -------
@@ -122,13 +116,11 @@ def scatters(
         (side, side * (0.75 if side > _TALL else 0.9)),
         x_label=x_label,
         y_label=y_label,
-        sharex=shared,
-        sharey=shared,
     )
     own_legends = len({tuple(panel.names) for panel in drawn.values()}) > 1
     for ax, panel in zip(axes, drawn.values(), strict=True):
         _draw(ax, panel)
-        ax.set_aspect("equal", adjustable="box" if shared else "datalim")
+        ax.set_aspect("equal", adjustable="datalim")
         if own_legends and len(panel.names) > 1:
             # Next to the title: inside the panel its markers would look like points.
             place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
