@@ -62,9 +62,7 @@ def test_a_bar_beyond_the_limit_has_its_number() -> None:
         (BEFORE, {"a": [1.0]}, "'a' has 1 probabilities for 3 tokens"),
     ],
 )
-def test_distributions_that_do_not_fit_are_refused(
-    before: Any, panels: Any, message: str
-) -> None:
+def test_distributions_that_do_not_fit_are_refused(before: Any, panels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         reshaped(TOKENS, before, panels)
 

@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from torch import Tensor
 
 from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
+from glassbox_book.outputs import read
 
 #: The parts of the script, in this order; its last line passes it ``prelude.txt``.
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
@@ -70,10 +70,9 @@ def data(name: str) -> str:
 
 def script() -> str:
     """Return the script that checks what a reader writes in a page, without its indentation."""
-    folder = files("glassbox_book.exercises") / "page"
-    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    prelude = re.sub(r"\n+", "\n", (folder / "prelude.txt").read_text(encoding="utf-8"))
-    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", "\n".join(parts))
+    parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
+    prelude = re.sub(r"\n+", "\n", read("exercises/page/prelude.txt"))
+    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", parts)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 

@@ -45,11 +45,6 @@ def page_files() -> list[Path]:
     return sorted(Path(str(files("glassbox_book.machine"))).joinpath("page").iterdir())
 
 
-def page_file(name: str) -> str:
-    """Return the content of one of these files."""
-    return next(file for file in page_files() if file.name == name).read_text(encoding="utf-8")
-
-
 def write_files(folder: str | Path) -> None:
     """Write scripts and models into ``folder``; each model byte for byte into its own folder.
 

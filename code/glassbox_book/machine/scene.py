@@ -16,7 +16,8 @@ from glassbox.generation import choice
 from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
 from glassbox.translation import Translator
-from glassbox_book.machine.assets import MODEL, model_files, page_file, size, version
+from glassbox_book.machine.assets import MODEL, model_files, size, version
+from glassbox_book.outputs import read
 from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
 
@@ -213,7 +214,7 @@ def _line_of(source: str, needle: str) -> str:
 def _lines() -> dict[str, tuple[str, str]]:
     """Return the lines that compute each step of a cell, in JavaScript and in Python."""
     python = inspect.getsource(scaled_dot_product)
-    attention = page_file("attention.js")
+    attention = read("machine/page/attention.js")
     return {
         "score": (
             _line_of(attention, "dot(q, k) * scale"),
@@ -225,7 +226,7 @@ def _lines() -> dict[str, tuple[str, str]]:
             _line_of(python, "return scores.softmax"),
         ),
         "choice": (
-            _line_of(page_file("generation.js"), "if (logits[id] > logits[best])"),
+            _line_of(read("machine/page/generation.js"), "if (logits[id] > logits[best])"),
             _line_of(inspect.getsource(choice), "return logits.argmax"),
         ),
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from glassbox_book.viz.cells import Cells, Names, frame, rows
+from glassbox_book.viz.cells import Cells, Names, frame
 from glassbox_book.viz.tokens import visible_all
 
 #: PyTorch's output for a tensor with at least one number and nothing elided.
@@ -104,20 +104,14 @@ def drawn(
     if len(shape) == 1 and not names[0]:
         names = ([""], names[1])
     titles = [f"{i}" for i in range(len(texts))] if len(shape) == 3 else [""]
-    panels = [
-        (title, rows(part.tolist(), share, names[0]))
-        for title, part, share in zip(titles, texts, shares, strict=True)
-    ]
     said = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
     return frame(
         "gb-tensor",
-        panels,
-        texts.shape[1:],
+        list(zip(titles, texts.tolist(), shares, strict=True)),
         labels,
         names,
         name=f"Tensor of shape {said}",
         below=f'<p class="gb-scale">shape {said}</p>',
-        longest=max(len(text.lstrip("-")) for text in texts.flat),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+from glassbox_book.outputs import read
 
 #: The files that :func:`write` creates and the pages of the site load.
 SCRIPT_NAME = "widgets.js"
@@ -22,7 +23,7 @@ def write(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    contents = {SCRIPT_NAME: script(*kinds()), STYLE_NAME: page_file(STYLE_NAME)}
+    contents = {SCRIPT_NAME: script(*kinds()), STYLE_NAME: read("widgets/page/widgets.css")}
     for name, text in contents.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in contents]
@@ -38,10 +39,4 @@ def kinds() -> list[str]:
 
 def script(*kinds: str) -> str:
     """Return the scripts of some kinds of widgets and their common base, as one script."""
-    return "\n".join(page_file(f"{name}.js") for name in ("base", *kinds))
-
-
-@cache
-def page_file(name: str) -> str:
-    """Return one of the files that run in the page."""
-    return files("glassbox_book.widgets").joinpath("page", name).read_text(encoding="utf-8")
+    return "\n".join(read(f"widgets/page/{name}.js") for name in ("base", *kinds))
