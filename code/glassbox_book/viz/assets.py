@@ -6,8 +6,6 @@ the frame's own scripts, which make the drawing keyboard accessible, legible in 
 as wide as its page.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Attention weights as a grid of cells: queries downwards, keys to the right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bar charts: the sizes of a few named things."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ sheet mixes the cell's colour from it, so zero has the colour of the paper in ev
 with many cells becomes a picture: one PNG for each sign, through which the same colours show.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import math
@@ -182,8 +180,16 @@ def frame(
     -------
     str
         HTML.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many names as rows or columns.
     """
     shape = panels[0][2].shape
+    for what, given, number in zip(("row", "column"), names, shape, strict=True):
+        if given is not None and len(given) != number:
+            raise ValueError(f"there are {len(given)} {what}_names for {number} {what}s")
     count = shape[1]
     half = [(_LETTER * len(each) + _AROUND) / 2 for each in names[1] or [""]]
     beside = max(_LETTER * len(each) + _AROUND for each in names[0] or [str(shape[0] - 1)])

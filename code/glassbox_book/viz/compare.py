@@ -1,7 +1,5 @@
 """Two models' attention: the first, the second, or their difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """A distribution before and after reshaping, for the same tokens on one scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

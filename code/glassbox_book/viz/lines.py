@@ -1,7 +1,5 @@
 """Line charts over a common axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +14,7 @@ from glassbox_book.viz.panels import (
     name_ends,
     numbers,
     side_by_side,
+    write,
     write_level,
 )
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
@@ -285,15 +284,8 @@ def spread_chart(
         ends.append((name, last, mean[known], colour))
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
-        ax.annotate(
-            level[0],
-            (0, level[1]),
-            xycoords=("axes fraction", "data"),
-            ha="left",
-            va="bottom",
-            xytext=(0, 1),
-            textcoords="offset points",
-        )
+        look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
+        write(ax, level[0], (0, level[1]), (0, 1), **look)
     _mark(ax, places)
     ax.set_ylim(base, limit)
     ax.grid(axis="y")

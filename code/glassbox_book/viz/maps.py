@@ -1,7 +1,5 @@
 """The data of the attention views, gathered from recordings, model outputs or tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +44,7 @@ class AttentionMaps:
         q_len, k_len = self.weights.shape[2:]
         return bool(q_len == k_len > 1 and not np.triu(self.weights, k=1).any())
 
-    def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> AttentionMaps:
+    def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> "AttentionMaps":
         """Return the maps of some layers, and of some heads, in the order given."""
         chosen = slice(None) if heads is None else list(heads)
         picked: Any = (

@@ -1,8 +1,6 @@
 """Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
@@ -168,18 +166,37 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
         The last point of each line, in the units of the axes.
     """
     for name, x, y, colour in ends:
-        ax.annotate(
-            with_spaces(name),
-            (x, y),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center_baseline",
-            color=INKS.get(colour, colour),
-            size=10,
-            annotation_clip=False,
-            parse_math=False,
-            label=_END,
-        )
+        look = {"color": INKS.get(colour, colour), "va": "center_baseline", "label": _END}
+        write(ax, with_spaces(name), (x, y), (7, 0), annotation_clip=False, **look)
+
+
+def write(
+    ax: Axes, words: str, where: Iterable[float], offset: Iterable[float], **look: Any
+) -> Annotation:
+    """Write words next to a point.
+
+    Parameters
+    ----------
+    ax : Axes
+        The panel to write on.
+    words : str
+        The words, in which nothing is a formula.
+    where : (x, y)
+        The point, in the units of the axes.
+    offset : (right, up)
+        How far from the point, in points of text.
+    **look
+        For :meth:`matplotlib.axes.Axes.annotate`.
+
+    Returns
+    -------
+    Annotation
+        The words on the panel.
+    """
+    x, y = map(float, where)
+    right, up = map(float, offset)
+    look = {"size": 10, "textcoords": "offset points", "parse_math": False, **look}
+    return ax.annotate(words, (x, y), (right, up), **look)
 
 
 def move_apart(fig: Figure) -> None:

@@ -1,7 +1,5 @@
 """Labelled points in the plane: neighbourhoods, and one quantity against another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,7 +11,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_series
 from glassbox_book.viz.tokens import visible_all
@@ -130,7 +128,7 @@ def scatters(
     write_level(axes)
     fig.draw_without_rendering()  # only then does everything have its position
     for ax, panel in zip(axes, drawn.values(), strict=True):
-        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9.5)
+        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED)
     return fig
 
 
@@ -229,7 +227,7 @@ def trade_off(
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label, *_ in settings]
     # To the left or right of its dot a label would lie on the line.
-    _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
+    _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT)
     return fig
 
 
@@ -238,7 +236,6 @@ def _label(
     points: np.ndarray,
     labels: Sequence[str],
     sides: Sequence[tuple[int, int]],
-    size: float,
 ) -> None:
     """Write each label on the side of its dot where it covers least."""
     pixels = ax.figure.dpi / 72
@@ -254,7 +251,7 @@ def _label(
         for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if best is not None and best[0] < place:
                 break  # nothing further away can be better
-            shown = _write(ax, text, points[number], side, far, size)
+            shown = _write(ax, text, points[number], side, far)
             shown.get_window_extent()  # fixes its position
             box = Text.get_window_extent(shown)  # without the line that leads to the dot
             box = box.padded(_SPACE * pixels, 0.0)
@@ -270,22 +267,14 @@ def _label(
         taken.append(best[2])
 
 
-def _write(
-    ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float, size: float
-) -> Text:
+def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float) -> Text:
     right, up = side
     gap = _GAP * far * (0.75 if right and up else 1.0)
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": TEXT, "shrinkB": 3}
-    return ax.annotate(
-        text,
-        (float(point[0]), float(point[1])),
-        xytext=(gap * right, gap * up),
-        textcoords="offset points",
-        ha={1: "left", 0: "center", -1: "right"}[right],
-        va={1: "bottom", 0: "center", -1: "top"}[up],
-        fontsize=size,
-        arrowprops=None if far == 1 else line,
-    )
+    look: dict[str, Any] = {"size": 9.5, "arrowprops": None if far == 1 else line}
+    look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
+    look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
+    return write(ax, text, point, (gap * right, gap * up), **look)
 
 
 def _overlap(one: BboxBase, other: BboxBase) -> float:

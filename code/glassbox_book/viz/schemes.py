@@ -1,7 +1,5 @@
 """A position scheme in one picture: what it adds, and the resulting scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The attention views without scripts: a table of one head and a picture of all heads."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The style of every figure in the book: one palette, one text size, one text colour."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """A small tensor as a grid of coloured numbers, as PyTorch prints them."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -98,9 +96,6 @@ def drawn(
         shares[:] = 0
     shares /= np.abs(shares).max() or 1
     texts, shares = (array.reshape(-1, *(1, *shape)[-2:]) for array in (texts, shares))
-    for what, each, count in zip(("row", "column"), names, texts.shape[1:], strict=True):
-        if each is not None and len(each) != count:
-            raise ValueError(f"there are {len(each)} {what}_names for {count} {what}s")
     if len(shape) == 1 and not names[0]:
         names = ([""], names[1])
     titles = [f"{i}" for i in range(len(texts))] if len(shape) == 3 else [""]

@@ -1,7 +1,5 @@
 """Token text made safe to display."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A search as a tree: which beginnings were kept, pruned or ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Vectors with two components as arrows in the plane."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +11,7 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
-from glassbox_book.viz.panels import grid, numbers, side_by_side
+from glassbox_book.viz.panels import grid, numbers, side_by_side, write
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT
 
@@ -199,14 +197,6 @@ def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray
 def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> Annotation:
     """Write words that begin, or end, on the side the offset points to."""
     x, y = offset
-    return ax.annotate(
-        words,
-        xy=(float(where[0]), float(where[1])),
-        xytext=(float(x), float(y)),
-        textcoords="offset points",
-        ha="center" if abs(x) < 4 else "left" if x > 0 else "right",
-        va="center" if abs(y) < 9 else "bottom" if y > 0 else "top",
-        size=10,
-        color=TEXT,
-        parse_math=False,
-    )
+    across = "center" if abs(x) < 4 else "left" if x > 0 else "right"
+    up = "center" if abs(y) < 9 else "bottom" if y > 0 else "top"
+    return write(ax, words, where, offset, ha=across, va=up, color=TEXT)

@@ -1,7 +1,5 @@
 """One attention view as notebook output: its own frame, and a table below it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,6 +81,13 @@ class View(Output):
         )
 
 
+@dataclass(frozen=True)
+class _Raw:
+    """Text that is JSON already."""
+
+    text: str
+
+
 def numbers(array: np.ndarray, digits: int) -> _Raw:
     """Return an array as compact JSON with a fixed number of decimals.
 
@@ -96,13 +101,6 @@ def numbers(array: np.ndarray, digits: int) -> _Raw:
         return "[" + ",".join([text(row) for row in part]) + "]"
 
     return _Raw(text(rounded))
-
-
-@dataclass(frozen=True)
-class _Raw:
-    """Text that is JSON already."""
-
-    text: str
 
 
 def _json(value: Any) -> str:

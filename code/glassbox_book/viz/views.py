@@ -3,8 +3,6 @@
 Layers, heads and positions are counted from zero, as in bertviz and in the code of the book.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

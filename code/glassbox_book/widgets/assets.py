@@ -1,7 +1,5 @@
 """The scripts and the style sheet of the widgets, and where they come from."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Attention among a few tokens, with queries, keys and values to change by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

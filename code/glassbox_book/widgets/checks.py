@@ -1,12 +1,11 @@
 """Checks that a widget can show its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from glassbox_book.viz.panels import numbers
 from glassbox_book.viz.tokens import visible_all
 
 
@@ -20,10 +19,8 @@ def check_numbers(name: str, given: Any) -> np.ndarray:
     ValueError
         If a number is infinite or NaN.
     """
-    if hasattr(given, "detach"):
-        given = given.detach().double().cpu().numpy()
     try:
-        array = np.asarray(given, dtype=np.float64)
+        array = numbers(given)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} is {given!r}; pass numbers, as a list or a tensor") from error
     if not np.isfinite(array).all():

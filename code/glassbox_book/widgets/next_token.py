@@ -1,7 +1,5 @@
 """A sentence that the reader writes token by token, from stored logits of a real model."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The curve that several widgets draw below their sliders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

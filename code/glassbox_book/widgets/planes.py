@@ -3,8 +3,6 @@
 Script and module draw the same elements in the same order, so nothing moves when the script starts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape

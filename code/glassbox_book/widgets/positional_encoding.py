@@ -1,7 +1,5 @@
 """The sinusoidal encoding of a position, with sliders for the position and for a shift."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """A query and a key as arrows that rotary positions turn, pair by pair."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

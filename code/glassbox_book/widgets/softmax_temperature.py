@@ -1,7 +1,5 @@
 """A softmax with a slider for its temperature."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames of tokens, shown one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

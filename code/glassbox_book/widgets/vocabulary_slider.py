@@ -1,7 +1,5 @@
 """The reader's own text, tokenised with any number of byte-pair merges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A widget as notebook output: complete HTML, and the script that makes it interactive."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 
