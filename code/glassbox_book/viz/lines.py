@@ -69,9 +69,8 @@ def curves(
         If there is nothing to draw, a curve does not have one value per point, panels differ in
         their series, there are more than six, or a number on a logarithmic axis is not positive.
     """
-    fig, axes = _panels(
-        x, panels, x_label, y_label, columns, log_x=log_x, log_y=log_y, one_scale=True
-    )
+    labels, log = (x_label, y_label), {"log_x": log_x, "log_y": log_y}
+    fig, axes = _panels(x, panels, labels, log, columns=columns, sharey=True)
     if x_names is not None:
         for ax in axes:
             ax.set_xticks(numbers(x), list(x_names))
@@ -107,7 +106,8 @@ def line_charts(
     ValueError
         As in :func:`curves`.
     """
-    fig, axes = _panels(x, panels, x_label, "", 2, log_x=log_x, log_y=log_y, one_scale=False)
+    log = {"log_x": log_x, "log_y": log_y}
+    fig, axes = _panels(x, panels, (x_label, ""), log, columns=2, sharey=False)
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
@@ -120,13 +120,10 @@ def line_charts(
 def _panels(
     x: Any,
     panels: Panels,
-    x_label: str,
-    y_label: str,
+    labels: tuple[str, str],
+    log: dict[str, bool],
     columns: int,
-    *,
-    log_x: bool,
-    log_y: bool,
-    one_scale: bool,
+    sharey: bool,
 ) -> tuple[Figure, list[Axes]]:
     columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {series: values}}")
     places = numbers(x)
@@ -134,23 +131,28 @@ def _panels(
         title: {name: numbers(values) for name, values in series.items()}
         for title, series in panels.items()
     }
-    _check(places, drawn, log_x=log_x, log_y=log_y)
+    _check(places, drawn)
+    everything = {f"{t!r}, {n!r}": values for t in drawn for n, values in drawn[t].items()}
+    for option, named in {"log_y": everything, "log_x": {"x": places}}.items():
+        if log[option]:
+            _check_positive(option, named)
+    size = (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT)
     fig, axes = grid(
         list(drawn),
         columns,
-        (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT),
+        size,
         around=_AROUND,
-        x_label=x_label,
-        y_label=y_label,
+        x_label=labels[0],
+        y_label=labels[1],
         sharex=True,
-        sharey=one_scale,
+        sharey=sharey,
     )
-    lowest = min(np.nanmin(values) for series in drawn.values() for values in series.values())
+    lowest = min(np.nanmin(values) for values in everything.values())
     for ax, series in zip(axes, drawn.values(), strict=True):
         draw_lines(ax, places, series)
-        if log_x:
+        if log["log_x"]:
             ax.set_xscale("log")
-        if log_y:
+        if log["log_y"]:
             ax.set_yscale("log")
             ax.yaxis.set_major_locator(LogLocator(numticks=6))
             ax.yaxis.set_minor_locator(NullLocator())
@@ -161,9 +163,7 @@ def _panels(
     return fig, axes
 
 
-def _check(
-    places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]], *, log_x: bool, log_y: bool
-) -> None:
+def _check(places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     first = list(next(iter(drawn.values())))
     for title, series in drawn.items():
         check_series(series)
@@ -174,18 +174,15 @@ def _check(
                 raise ValueError(
                     f"{title!r}, {name!r} has {len(values)} values for {len(places)} points"
                 )
-            if log_y:
-                _check_positive(f"{title!r}, {name!r}", values, "log_y")
-    if log_x:
-        _check_positive("x", places, "log_x")
 
 
-def _check_positive(name: str, values: np.ndarray, option: str) -> None:
-    if (values <= 0).any():
-        raise ValueError(
-            f"{name} has the value {values.min():.4g}; a number needs to be positive to have a "
-            f"logarithm: pass {option}=False"
-        )
+def _check_positive(option: str, named: Mapping[str, np.ndarray]) -> None:
+    for name, values in named.items():
+        if (values <= 0).any():
+            raise ValueError(
+                f"{name} has the value {values.min():.4g}; a number needs to be positive to have "
+                f"a logarithm: pass {option}=False"
+            )
 
 
 def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> None:

@@ -1,4 +1,4 @@
-"""The data of the attention views, gathered from recordings, model outputs or tensors."""
+"""The data of the attention views, gathered from recordings or tensors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,10 +60,8 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
     Parameters
     ----------
     attention : object
-        One of: a recording (``with record(model) as tape``) or a list of its records; a Hugging
-        Face output with ``attentions``; a list or tuple with one tensor of weights per layer,
-        each of shape ``(1, heads, q_len, k_len)``; the output of a model of
-        ``bertviz.transformers_neuron_view``, or its last element.
+        A recording (``with record(model) as tape``), or a list or tuple with one record, or tensor
+        of weights ``(1, heads, q_len, k_len)``, per layer.
     vectors : bool
         Whether to gather queries and keys as well, and to require them.
 
@@ -73,7 +71,12 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
         If there is no layer, the batch holds more than one text, the layers differ in shape, the
         numbers are not attention weights, or required ``vectors`` are missing.
     """
-    layers = _layers(attention)
+    layers = list(attention.values()) if isinstance(attention, Mapping) else attention
+    if not isinstance(layers, list | tuple):
+        raise ValueError(
+            f"cannot find attention in a {type(attention).__name__}: pass a tape, or a list with "
+            "one record, or tensor of shape (1, heads, q_len, k_len), per layer"
+        )
     if not layers:
         raise ValueError(
             "there is not one layer of attention to draw (got an empty "
@@ -95,56 +98,18 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
     return maps
 
 
-def _layers(attention: Any) -> list[Any]:
-    """Unwrap an object into a list with one element per layer."""
-    if hasattr(attention, "attentions"):  # first, because a Hugging Face output is also a mapping
-        if attention.attentions is None:
-            raise ValueError(
-                "the output's attentions is None: load the model with "
-                "attn_implementation='eager' and call it with output_attentions=True"
-            )
-        return list(attention.attentions)
-    for name in ("cross_attentions", "decoder_attentions", "encoder_attentions"):
-        if getattr(attention, name, None) is not None:
-            raise ValueError(
-                f"the output has several kinds of attention: pass one, for instance output.{name}"
-            )
-    if isinstance(attention, Mapping):
-        return [attention] if "attn" in attention else list(attention.values())
-    if hasattr(attention, "weights"):
-        return [attention]
-    if isinstance(attention, (list, tuple)):
-        last = attention[-1] if attention else None
-        if isinstance(last, (list, tuple)) and last and isinstance(last[0], Mapping):
-            return list(last)  # bertviz's models return (hidden states, ..., [dict per layer])
-        return list(attention)
-    if getattr(attention, "ndim", None) == 4:
-        return [attention]
-    raise ValueError(
-        f"cannot find attention in a {type(attention).__name__}: pass a tape, an output with "
-        "attentions, or a list with one tensor of shape (1, heads, q_len, k_len) per layer"
-    )
-
-
 def _read_layer(number: int, layer: Any, vectors: bool) -> list[Array]:
     """Return the weights of a layer and, if they are wanted, its queries and keys."""
-    if isinstance(layer, Mapping):
-        parts = (layer.get("attn"), layer.get("queries"), layer.get("keys"))
-    elif hasattr(layer, "weights"):
-        parts = (layer.weights, getattr(layer, "query", None), getattr(layer, "key", None))
-    else:
-        parts = (layer, None, None)
-    if parts[0] is None:
-        raise ValueError(f"layer {number} has no attention weights: got {type(layer).__name__}")
-    weights = _single(number, "weights", parts[0])
+    weights = _single(number, "weights", getattr(layer, "weights", layer))
     if not vectors:
         return [weights]
-    if parts[1] is None or parts[2] is None:
+    query, key = getattr(layer, "query", None), getattr(layer, "key", None)
+    if query is None or key is None:
         raise ValueError(
             f"the neuron view draws queries and keys, and layer {number} brings only weights: "
             "pass a tape of `record(model)`, or draw the weights alone with head_view"
         )
-    query, key = _single(number, "query", parts[1]), _single(number, "key", parts[2])
+    query, key = _single(number, "query", query), _single(number, "key", key)
     if len(weights) % len(key) == 0:  # keys that several query heads share
         key = np.repeat(key, len(weights) // len(key), axis=0)
     _check_vectors(number, weights.shape, query, key)

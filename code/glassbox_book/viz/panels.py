@@ -1,7 +1,7 @@
 """Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -71,7 +71,6 @@ def grid(
     around: float = 0.0,
     x_label: str = "",
     y_label: str = "",
-    title_at: Literal["left", "center"] = "left",
     **layout: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with one panel for each title; the rest of the last row is empty.
@@ -88,8 +87,6 @@ def grid(
         Height in inches of the space above and below all panels.
     x_label, y_label : str
         What the axes are, written below the lowest panels and next to the leftmost.
-    title_at : {"left", "center"}
-        Alignment of a title above its panel.
     **layout
         For :func:`matplotlib.pyplot.subplots`, such as ``sharex``.
 
@@ -106,7 +103,7 @@ def grid(
         ax.remove()
     panels = list(axes.flat[: len(titles)])
     for place, (ax, title) in enumerate(zip(panels, titles, strict=True)):
-        ax.set_title(with_spaces(title), loc=title_at)
+        ax.set_title(with_spaces(title), loc="left")
         if place % columns == 0:
             ax.set_ylabel(y_label)
         if place + columns >= len(titles):  # nothing is below

@@ -1,4 +1,4 @@
-"""bertviz's three attention views, for our recordings and for other libraries' outputs.
+"""bertviz's three attention views, for recordings of any model.
 
 Layers, heads and positions are counted from zero, as in bertviz and in the code of the book.
 """
@@ -33,8 +33,8 @@ def head_view(
     Parameters
     ----------
     attention : object
-        A tape of ``record(model)``, a list of its records, a Hugging Face output with
-        ``attentions``, or a list with one ``(1, heads, q_len, k_len)`` tensor per layer.
+        A tape of ``record(model)``, a list of its records, or a list with one
+        ``(1, heads, q_len, k_len)`` tensor per layer.
     tokens : sequence of str, length q_len
         The query tokens, on the left.
     layer : int, optional
@@ -136,8 +136,7 @@ def neuron_view(
     Parameters
     ----------
     attention : object
-        A tape of ``record(model)``, a list of its records, or the output of a model of
-        ``bertviz.transformers_neuron_view``.
+        A tape of ``record(model)``, or a list of its records.
     tokens, layers, key_tokens, title
         As for :func:`head_view`.
     layer, head : int

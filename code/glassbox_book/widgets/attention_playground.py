@@ -88,9 +88,7 @@ def attention_playground(
         ]
     part, mixed = list(vectors.items())[-1]
     mixing = planes.mixing(axes, names, mixed, weights, context, asking, part)
-    meeting = (
-        planes.meeting(axes, names, vectors["query"], vectors["key"], asking) if not alone else None
-    )
+    meeting = None if alone else planes.meeting(axes, names, *list(vectors.values())[:2], asking)
     body = fill(
         "widgets/page/attention_playground.html",
         names=names,
