@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
 
 
 def _recurrence(x: Tensor) -> Tensor:
@@ -40,20 +40,6 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@dataclass(frozen=True)
-class Network:
-    """One of the networks, identified by name, so it can be copied, compared and printed."""
-
-    name: str
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """Apply it to ``(n, d)`` and return one vector for each input vector."""
-        return NETWORKS[self.name](x)
-
-    def __repr__(self) -> str:
-        return f"({self.name})"
-
-
 def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str = "") -> Tensor:
     jacobian = torch.autograd.functional.jacobian(network, x)  # (n, outputs, n, inputs)
     flaws = {
@@ -69,8 +55,8 @@ def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str = ""
 @cases_of(_dependencies, returns=("dependencies",))
 def _networks(draw: Draw) -> Iterator[Case]:
     for about in NETWORKS:
-        yield Case(about, network=Network(about), x=draw(5, 3))
-    yield Case("one position", network=Network("attention"), x=draw(1, 3))
+        yield Case(about, network=Named(f"({about})", NETWORKS[about]), x=draw(5, 3))
+    yield Case("one position", network=Named("(attention)", NETWORKS["attention"]), x=draw(1, 3))
 
 
 @dataclass(frozen=True)

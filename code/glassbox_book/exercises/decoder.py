@@ -30,12 +30,9 @@ def _word_weights(
 @cases_of(_word_weights, returns=("table",))
 def _pieces(draw: Draw) -> Iterator[Case]:
     def case(about: str, query_words: list[int], key_words: list[int]) -> Case:
-        return Case(
-            about,
-            weights=draw(len(query_words), len(key_words)).softmax(dim=-1),
-            query_words=torch.tensor(query_words),
-            key_words=torch.tensor(key_words),
-        )
+        rows, columns = torch.tensor(query_words), torch.tensor(key_words)
+        weights = draw(len(rows), len(columns)).softmax(dim=-1)
+        return Case(about, weights=weights, query_words=rows, key_words=columns)
 
     yield case("a piece for each word", [0, 1, 2], [0, 1, 2])
     yield case("a source word of two pieces", [0, 1], [0, 1, 1])
@@ -105,14 +102,10 @@ def _decoder_layer(
 @cases_of(_decoder_layer, returns=("output",), gradients=True)
 def _texts(draw: Draw) -> Iterator[Case]:
     def case(about: str, real: list[list[int]], m: int, d: int, d_ff: int) -> Case:
-        return Case(
-            about,
-            x=draw(len(real), m, d),
-            memory=draw(len(real), len(real[0]), d),
-            memory_mask=torch.tensor(real).bool()[:, None],
-            W1=draw(d, d_ff),
-            W2=draw(d_ff, d),
-        )
+        mask = torch.tensor(real).bool()[:, None]
+        x, memory = draw(len(real), m, d), draw(len(real), mask.size(-1), d)
+        weights = {"W1": draw(d, d_ff), "W2": draw(d_ff, d)}
+        return Case(about, x=x, memory=memory, memory_mask=mask, **weights)
 
     yield case("one target position, one of the source", [[1]], 1, 3, 5)
     yield case("as many positions in both", [[1, 1, 1]], 3, 4, 6)

@@ -34,6 +34,20 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A function as an argument of a case, printed by its name instead of its address."""
+
+    name: str
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A function to write, with everything needed to judge the reader's version.
 

@@ -69,12 +69,8 @@ def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: s
 @cases_of(_best_beam, returns=("place",))
 def _beams(draw: Draw) -> Iterator[Case]:
     def case(about: str, logs: list[float], lengths: list[int], alpha: float) -> Case:
-        return Case(
-            about,
-            log_probabilities=torch.tensor(logs, dtype=torch.float64),
-            lengths=torch.tensor(lengths),
-            alpha=alpha,
-        )
+        values = torch.tensor(logs, dtype=torch.float64)
+        return Case(about, log_probabilities=values, lengths=torch.tensor(lengths), alpha=alpha)
 
     yield case("no penalty", [-3.0, -2.0, -2.5], [5, 4, 12], 0.0)
     yield case("averages", [-3.0, -2.0, -2.5], [5, 4, 12], 1.0)

@@ -171,16 +171,15 @@ def _translations(draw: Draw) -> Iterator[Case]:
     def case(about: str, ids: list[list[int]], q_len: int, *widths: int, pad_id: int = 0) -> Case:
         d_target, d_source, d_k, d_v = widths
         source_ids = torch.tensor(ids)
-        return Case(
-            about,
-            target=draw(len(ids), q_len, d_target),
-            source=draw(*source_ids.shape, d_source),
-            W_query=draw(d_target, d_k),
-            W_key=draw(d_source, d_k),
-            W_value=draw(d_source, d_v),
-            source_ids=source_ids,
-            pad_id=pad_id,
-        )
+        shapes = {
+            "target": (len(ids), q_len, d_target),
+            "source": (*source_ids.shape, d_source),
+            "W_query": (d_target, d_k),
+            "W_key": (d_source, d_k),
+            "W_value": (d_source, d_v),
+        }
+        given = {name: draw(*shape) for name, shape in shapes.items()}
+        return Case(about, **given, source_ids=source_ids, pad_id=pad_id)
 
     yield case("source and target equally long, no padding", [[5, 9, 4]], 3, 6, 6, 4, 4)
     yield case("a longer source", [[5, 9, 4, 2, 7, 3, 8]], 5, 6, 6, 4, 3)

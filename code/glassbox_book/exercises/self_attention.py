@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from glassbox.attention.self_attention import simple_self_attention
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
 
 
 def _weights(x: Tensor, flaw: str = "") -> Tensor:
@@ -64,19 +63,6 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A function of a sequence, displayed by its name instead of its address."""
-
-    name: str
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return _RULES[self.name](x)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 def _is_equivariant(
     layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor, flaw: str = ""
 ) -> bool:
@@ -93,7 +79,7 @@ def _is_equivariant(
 def _layers(draw: Draw) -> Iterator[Case]:
     order = torch.tensor([2, 0, 3, 1])
     for name in _RULES:
-        yield Case(name, layer=Layer(name), x=draw(4, 3), order=order)
+        yield Case(name, layer=Named(name, _RULES[name]), x=draw(4, 3), order=order)
 
 
 def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:

@@ -70,22 +70,10 @@ def _apply_fates(
 
 @cases_of(_apply_fates, returns=("inputs", "labels"))
 def _texts(draw: Draw) -> Iterator[Case]:
-    def case(
-        about: str,
-        ids: list[int],
-        chosen: list[int],
-        fates: list[float],
-        others: list[int],
-        mask_id: int = 4,
-    ) -> Case:
-        return Case(
-            about,
-            token_ids=torch.tensor(ids),
-            chosen=torch.tensor(chosen),
-            fates=torch.tensor(fates),
-            others=torch.tensor(others),
-            mask_id=mask_id,
-        )
+    def case(about: str, *lists: Sequence[float], mask_id: int = 4) -> Case:
+        names = ("token_ids", "chosen", "fates", "others")
+        tensors = dict(zip(names, map(torch.tensor, lists), strict=True))
+        return Case(about, **tensors, mask_id=mask_id)
 
     short = [2, 17, 30, 51, 3]
     long = [2, 17, 0, 51, 8, 25, 9, 3]
@@ -228,12 +216,8 @@ def _corrupt_spans(
 @cases_of(_corrupt_spans, returns=("source", "target"))
 def _damages(draw: Draw) -> Iterator[Case]:
     def case(about: str, length: int, spans: list[list[int]], n_marks: int) -> Case:
-        return Case(
-            about,
-            token_ids=(torch.arange(length) * 7) % 31 + 5,
-            spans=torch.tensor(spans),
-            marks=99 - torch.arange(n_marks),
-        )
+        token_ids, marks = (torch.arange(length) * 7) % 31 + 5, 99 - torch.arange(n_marks)
+        return Case(about, token_ids=token_ids, spans=torch.tensor(spans), marks=marks)
 
     yield case("one span of two tokens", 6, [[2, 4]], 2)
     yield case("the chapter's two spans", 10, [[2, 4], [8, 9]], 3)

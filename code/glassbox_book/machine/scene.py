@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save
@@ -31,6 +32,15 @@ LEVELS = 10
 SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
 KINDS = {"self_attention": "self-attention", "cross_attention": "cross-attention"}
+
+
+#: What to look for in which script and in which module or function, for each step of a cell.
+_CODE: dict[str, tuple[str, str, Any, str]] = {
+    "score": ("attention", "dot(q, k) * scale", scaled_dot_product, "return query @ key"),
+    "scale": ("attention", "const scale =", scaled_dot_product, "scale = 1 /"),
+    "weight": ("attention", "const powers =", scaled_dot_product, "return scores.softmax"),
+    "choice": ("generation", "if (logits[id] > logits[best])", choice, "return logits.argmax"),
+}
 
 
 @dataclass(frozen=True)
@@ -213,22 +223,9 @@ def _line_of(source: str, needle: str) -> str:
 
 def _lines() -> dict[str, tuple[str, str]]:
     """Return the lines that compute each step of a cell, in JavaScript and in Python."""
-    python = inspect.getsource(scaled_dot_product)
-    attention = read("machine/page/attention.js")
     return {
-        "score": (
-            _line_of(attention, "dot(q, k) * scale"),
-            _line_of(python, "return query @ key"),
-        ),
-        "scale": (_line_of(attention, "const scale ="), _line_of(python, "scale = 1 /")),
-        "weight": (
-            _line_of(attention, "const powers ="),
-            _line_of(python, "return scores.softmax"),
-        ),
-        "choice": (
-            _line_of(read("machine/page/generation.js"), "if (logits[id] > logits[best])"),
-            _line_of(inspect.getsource(choice), "return logits.argmax"),
-        ),
+        step: (_line_of(read(f"machine/page/{file}.js"), js), _line_of(inspect.getsource(of), py))
+        for step, (file, js, of, py) in _CODE.items()
     }
 
 

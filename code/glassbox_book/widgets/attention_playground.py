@@ -88,7 +88,7 @@ def attention_playground(
         ]
     part, mixed = list(vectors.items())[-1]
     mixing = planes.mixing(axes, names, mixed, weights, context, asking, part)
-    meeting = None if alone else planes.meeting(axes, names, *list(vectors.values())[:2], asking)
+    meeting = None if alone else planes.meeting(axes, names, q.numpy(), k.numpy(), asking)
     body = fill(
         "widgets/page/attention_playground.html",
         names=names,

@@ -70,11 +70,16 @@ def rotary_arrows(
     check_whole("n_positions", n_positions, 8, 512)
     check_whole("position", position, 0, n_positions - 1)
     check_whole("distance", distance, 0, n_positions // 2)
+    pairs = {"query": _as_complex(q), "key": _as_complex(k)}
     speeds = base ** (-np.arange(0, q.size, 2) / q.size)
-    every = np.array([products(q, k, d * speeds).sum() for d in range(n_positions // 2 + 1)])
-    shares = products(q, k, distance * speeds)
-    said = _said(position, distance, shares.sum())
-    low, high = _ends(every)
+    distances = np.arange(n_positions // 2 + 1)[:, None]
+    products = (pairs["query"] * np.exp(1j * speeds * distances) * pairs["key"].conj()).real
+    every, shares = products.sum(axis=1), products[distance]
+    score = f"score {fixed(every[distance])}, as for any two positions {distance} apart."
+    said = f"Key at {position}, query at {position + distance}: {score}"
+    places = {"query": position + distance, "key": position}
+    turned = {kind: pairs[kind] * np.exp(1j * speeds * places[kind]) for kind in pairs}
+    low, high = min(0.0, math.floor(every.min())), max(1.0, math.ceil(every.max()))
     drawn = curve(
         every,
         (low, high),
@@ -92,68 +97,33 @@ def rotary_arrows(
         n_positions=n_positions,
         position=position,
         distance=distance,
-        dials=_dials(q, k, speeds, position, distance, shares),
+        dials=_dials(pairs, turned),
+        speeds=speeds,
+        shares=shares,
         scores=drawn,
         said=said,
     )
     return Widget("rotary_arrows", "Query and key turned by rotary positions", body, said)
 
 
-def products(query: np.ndarray, key: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return each pair's share of the score if the query is turned further by these angles."""
-    return np.array(
-        [
-            turned(q, angle) @ k
-            for q, k, angle in zip(_pairs(query), _pairs(key), angles, strict=True)
-        ]
-    )
-
-
-def turned(pair: np.ndarray, angle: float) -> np.ndarray:
-    """Turn a pair counterclockwise."""
-    cos, sin = math.cos(angle), math.sin(angle)
-    return np.array([pair[0] * cos - pair[1] * sin, pair[1] * cos + pair[0] * sin])
-
-
-def _pairs(vector: np.ndarray) -> np.ndarray:
-    return vector.reshape(-1, 2)
-
-
-def _ends(scores: np.ndarray) -> tuple[float, float]:
-    """Return round numbers around all scores and zero."""
-    return min(0.0, float(math.floor(scores.min()))), max(1.0, float(math.ceil(scores.max())))
-
-
-def _said(position: int, distance: int, score: float) -> str:
-    """Describe the sliders' positions, in the words of the script."""
-    return (
-        f"Key at {position}, query at {position + distance}: score {fixed(score)}, "
-        f"as for any two positions {distance} apart."
-    )
+def _as_complex(vector: np.ndarray) -> np.ndarray:
+    """Return the pairs of a vector as complex numbers, which a factor of length 1 turns."""
+    return vector[::2] + 1j * vector[1::2]
 
 
 def _dials(
-    query: np.ndarray,
-    key: np.ndarray,
-    speeds: np.ndarray,
-    position: int,
-    distance: int,
-    shares: np.ndarray,
-) -> list[tuple[dict[str, str], dict[str, str], float, float]]:
-    """Return for each pair the paths before and after it is turned, its speed and its share."""
-    longest = max(float(np.hypot(*pair)) for x in (query, key) for pair in _pairs(x)) or 1.0
-    dials = []
-    for q, k, speed, share in zip(_pairs(query), _pairs(key), speeds, shares, strict=True):
-        pairs = {"query": (q, position + distance), "key": (k, position)}
-        lines = {kind: path([(0, 0), _tip(pair, longest)]) for kind, (pair, _) in pairs.items()}
-        arrows = {
-            kind: head(*_tip(turned(pair, where * speed), longest))
-            for kind, (pair, where) in pairs.items()
-        }
-        dials.append((lines, arrows, speed, share))
-    return dials
+    pairs: dict[str, np.ndarray], turned: dict[str, np.ndarray]
+) -> list[tuple[dict[str, str], dict[str, str]]]:
+    """Return the paths of a query and a key, pair by pair, before and after they are turned."""
+    longest = float(np.abs([*pairs.values()]).max()) or 1.0
 
+    def tip(pair: complex) -> tuple[float, float]:  # the second component points up
+        return _RADIUS * pair.real / longest, -_RADIUS * pair.imag / longest
 
-def _tip(pair: np.ndarray, longest: float) -> tuple[float, float]:
-    """Return where an arrow ends; the second component points up."""
-    return _RADIUS * pair[0] / longest, -_RADIUS * pair[1] / longest
+    return [
+        (
+            {kind: path([(0, 0), tip(found[i])]) for kind, found in pairs.items()},
+            {kind: head(*tip(found[i])) for kind, found in turned.items()},
+        )
+        for i in range(len(pairs["key"]))
+    ]

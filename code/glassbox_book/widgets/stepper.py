@@ -76,7 +76,7 @@ class Row:
         Text before the tokens.
     """
 
-    tokens: Sequence[Token | str | tuple[Any, ...]]
+    tokens: Sequence[Any]
     label: str = ""
 
 
@@ -93,7 +93,7 @@ class Frame:
     """
 
     caption: str
-    rows: Sequence[Row | Sequence[Token | str | tuple[Any, ...]]]
+    rows: Sequence[Any]
 
 
 def stepper(
@@ -178,8 +178,7 @@ def _token(given: Any) -> Token:
 def _text(frame: Frame) -> str:
     lines = [frame.caption]
     for row in frame.rows:
-        assert isinstance(row, Row)
-        words = [_token_text(token) for token in row.tokens if isinstance(token, Token)]
+        words = map(_token_text, row.tokens)
         lines.append("  " + " ".join([f"{row.label}:", *words] if row.label else words))
     return "\n".join(lines)
 
