@@ -1,8 +1,10 @@
 """What cells display: HTML, text where there is none, and scripts that are included or linked."""
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 #: Environment variable that decides whether outputs include their scripts or load the site's.
 SCRIPTS_VARIABLE = "GLASSBOX_VIEW_SCRIPTS"
@@ -73,3 +75,25 @@ def read(name: str) -> str:
         The text.
     """
     return files("glassbox_book").joinpath(name).read_text(encoding="utf-8")
+
+
+def write(folder: str | Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write files into a folder.
+
+    Parameters
+    ----------
+    folder : str or path
+        Created if it is missing.
+    texts : mapping of str to str
+        The texts of the files by their names.
+
+    Returns
+    -------
+    list of path
+        The files.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from glassbox_book import outputs
 from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
 from glassbox_book.outputs import read
@@ -84,11 +85,8 @@ def write(folder: str | Path) -> None:
     folder : str or Path
         The destination, created if it is missing.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "python.js").write_text(script(), encoding="utf-8")
-    for name in playable():
-        (folder / f"{name}.js").write_text(data(name), encoding="utf-8")
+    texts = {f"{name}.js": data(name) for name in playable()}
+    outputs.write(folder, {"python.js": script(), **texts})
 
 
 def _is_simple(exercise: Exercise) -> bool:

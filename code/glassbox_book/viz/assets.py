@@ -13,6 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from glassbox_book import outputs
 from glassbox_book.outputs import read
 
 #: Name of the file that :func:`write` creates and that frames of committed outputs load.
@@ -36,10 +37,7 @@ def write(folder: str | Path) -> Path:
     The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
-    path = Path(folder) / SCRIPT_NAME
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(bundle(), encoding="utf-8")
-    return path
+    return outputs.write(folder, {SCRIPT_NAME: bundle()})[0]
 
 
 @cache

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from glassbox_book import outputs
 from glassbox_book.outputs import Output, are_linked, read
 from glassbox_book.templates import fill
 
@@ -62,9 +63,7 @@ class Cells(Output):
 
 def write(folder: str | Path) -> None:
     """Write script and style sheet into ``folder``, for example the site's ``_static/glassbox``."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name in (SCRIPT_NAME, STYLE_NAME):
-        (Path(folder) / name).write_text(read(f"viz/{name}"), encoding="utf-8")
+    outputs.write(folder, {name: read(f"viz/{name}") for name in (SCRIPT_NAME, STYLE_NAME)})
 
 
 def maps(

@@ -117,11 +117,7 @@ def _check_alike(first: AttentionMaps, second: AttentionMaps) -> None:
 def _both(first: AttentionMaps, second: AttentionMaps) -> list[dict[str, Any]]:
     """Return the numbers of both, omitting arrays of the second that round to the first's."""
     data = [views.model_data(first), views.model_data(second)]
-    for part, name, digits in (
-        ("weights", "weights", views.WEIGHT_DIGITS),
-        ("query", "queries", views.VECTOR_DIGITS),
-        ("key", "keys", views.VECTOR_DIGITS),
-    ):
+    for part, name, digits in views.ARRAYS:
         one, other = getattr(first, part), getattr(second, part)
         if one is not None and np.abs(one - other).max() < 0.1 * 10**-digits:
             del data[1][name]

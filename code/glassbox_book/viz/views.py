@@ -12,8 +12,8 @@ from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
 
-WEIGHT_DIGITS = 3
-VECTOR_DIGITS = 2
+#: The arrays of a model: their names here and in the scripts, and how many decimals are drawn.
+ARRAYS = (("weights", "weights", 3), ("query", "queries", 2), ("key", "keys", 2))
 
 Kind = Literal["neuron", "head", "model"]
 
@@ -204,11 +204,8 @@ def parts(
 
 def model_data(maps: AttentionMaps) -> dict[str, Any]:
     """Return the rounded numbers of one model."""
-    data: dict[str, Any] = {"weights": numbers(maps.weights, WEIGHT_DIGITS)}
-    if maps.query is not None and maps.key is not None:
-        data["queries"] = numbers(maps.query, VECTOR_DIGITS)
-        data["keys"] = numbers(maps.key, VECTOR_DIGITS)
-    return data
+    arrays = ((name, getattr(maps, part), digits) for part, name, digits in ARRAYS)
+    return {name: numbers(array, digits) for name, array, digits in arrays if array is not None}
 
 
 def heights(drawing: geometry.Drawing, *, switch: bool = False) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
+from glassbox_book import outputs
 from glassbox_book.outputs import read
 
 #: The files that :func:`write` creates and the pages of the site load.
@@ -19,12 +20,8 @@ def write(folder: str | Path) -> list[Path]:
     The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    contents = {SCRIPT_NAME: script(*kinds()), STYLE_NAME: read("widgets/page/widgets.css")}
-    for name, text in contents.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in contents]
+    style = read("widgets/page/widgets.css")
+    return outputs.write(folder, {SCRIPT_NAME: script(*kinds()), STYLE_NAME: style})
 
 
 def kinds() -> list[str]:

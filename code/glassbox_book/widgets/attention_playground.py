@@ -86,9 +86,6 @@ def attention_playground(
             ("product", "dot products", names, products),
             ("score", "scores: divided by √2", names, divided),
         ]
-    part, mixed = list(vectors.items())[-1]
-    mixing = planes.mixing(axes, names, mixed, weights, context, asking, part)
-    meeting = None if alone else planes.meeting(axes, names, q.numpy(), k.numpy(), asking)
     body = fill(
         "widgets/page/attention_playground.html",
         names=names,
@@ -96,8 +93,10 @@ def attention_playground(
         vectors=vectors,
         asking=asking,
         said=_said(names, asking, weights, context),
-        mixing=mixing.html("mixing", f"All {part}s as arrows, and the context between them"),
-        meeting=meeting and meeting.html("meeting", "The query that asks and all keys, as arrows"),
+        weights=weights,
+        context=context,
+        mixed=planes.Mixing(axes, v.numpy()),
+        met=None if alone else planes.Meeting(axes, q.numpy(), k.numpy(), asking),
         tables=[
             *scores,
             ("weight", "weights: softmax of each row", names, weights),

@@ -7,7 +7,6 @@ import torch
 from glassbox.positional import sinusoidal_encoding
 from glassbox_book.templates import fill, fixed
 from glassbox_book.widgets.checks import check_whole
-from glassbox_book.widgets.parts import curve
 from glassbox_book.widgets.widget import Widget
 
 _WIDTH, _WAVE, _DIAL = 640, 50, 40  # the drawings, the longest bar and a dial, in their own units
@@ -69,13 +68,6 @@ def positional_encoding(
     products = (every @ here).numpy()
     said = _said(position, shift, (here @ there).item(), d_model, n_positions)
     quarters = [*(quarter * n_positions // 4 for quarter in range(4)), n_positions - 1]
-    drawn = curve(
-        products / products[position],
-        (min(low, 0.0), 1.0),
-        {"here": position, "there": position + shift},
-        top=str(round(products[position])),
-        marks=[(p / (n_positions - 1), str(p)) for p in quarters],
-    )
     both = list(zip(here.view(-1, 2).tolist(), there.view(-1, 2).tolist(), strict=True))
     body = fill(
         "widgets/page/positional_encoding.html",
@@ -87,7 +79,10 @@ def positional_encoding(
         low=low,
         bars=_bars(both),
         dials=_dials(both),
-        products=drawn,
+        products=products / products[position],
+        top=round(products[position]),
+        dots={"here": position, "there": position + shift},
+        places=[(p / (n_positions - 1), p) for p in quarters],
         said=said,
         rows=[(2 * math.pi * base ** (i / pairs), one + two) for i, (one, two) in enumerate(both)],
     )

@@ -9,7 +9,6 @@ import numpy as np
 from glassbox.checks import check_base
 from glassbox_book.templates import fill, fixed, path
 from glassbox_book.widgets.checks import check_numbers, check_whole
-from glassbox_book.widgets.parts import curve
 from glassbox_book.widgets.planes import head
 from glassbox_book.widgets.widget import Widget
 
@@ -80,13 +79,6 @@ def rotary_arrows(
     places = {"query": position + distance, "key": position}
     turned = {kind: pairs[kind] * np.exp(1j * speeds * places[kind]) for kind in pairs}
     low, high = min(0.0, math.floor(every.min())), max(1.0, math.ceil(every.max()))
-    drawn = curve(
-        every,
-        (low, high),
-        {"here": distance},
-        top=f"{high:g}",
-        marks=[(quarter / 4, str(quarter * (n_positions // 2) // 4)) for quarter in range(5)],
-    )
     body = fill(
         "widgets/page/rotary_arrows.html",
         query=q.tolist(),
@@ -100,7 +92,8 @@ def rotary_arrows(
         dials=_dials(pairs, turned),
         speeds=speeds,
         shares=shares,
-        scores=drawn,
+        scores=every,
+        places=[(quarter / 4, quarter * (n_positions // 2) // 4) for quarter in range(5)],
         said=said,
     )
     return Widget("rotary_arrows", "Query and key turned by rotary positions", body, said)
