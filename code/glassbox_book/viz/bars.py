@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT
+from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
 #: Series differ by more than their colour.
@@ -130,10 +130,7 @@ def _check(
     if len(series) > len(_SERIES):
         raise ValueError(f"{title!r} has {len(series)} series; {len(_SERIES)} can be told apart")
     for name, values in series.items():
-        if len(values) != len(labels):
-            raise ValueError(
-                f"{title!r}, {name!r} has {len(values)} values for {len(labels)} labels"
-            )
+        check_length(f"{title!r}, {name!r}", values, "values", len(labels), "labels")
     for place in marked:
         if not 0 <= place < len(labels):
             raise ValueError(

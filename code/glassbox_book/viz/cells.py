@@ -291,8 +291,30 @@ def _pictures(
 
 def _png(shares: NDArray[np.float64]) -> str:
     """Return a PNG with numbers from 0 to 1 as opacity; negative ones are transparent."""
-    picture = Image.fromarray(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8))
-    picture.putpalette(bytes(3 * 256))
+    levels = np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8)
+    data = png(levels, bytes(range(256)), bytes(3))
+    return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
+
+
+def png(levels: NDArray[np.uint8], opacity: bytes, colour: bytes) -> bytes:
+    """Return a picture in one colour.
+
+    Parameters
+    ----------
+    levels : array, shape (rows, columns)
+        A level for each pixel.
+    opacity : bytes
+        The opacity of each level.
+    colour : bytes
+        Red, green and blue.
+
+    Returns
+    -------
+    bytes
+        A PNG.
+    """
+    picture = Image.fromarray(levels)
+    picture.putpalette(colour * len(opacity))
     file = io.BytesIO()
-    picture.save(file, "PNG", transparency=bytes(range(256)), optimize=True)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
+    picture.save(file, "PNG", transparency=opacity, optimize=True)
+    return file.getvalue()

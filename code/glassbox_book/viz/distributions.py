@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import ROSE, TEAL, TEXT
+from glassbox_book.viz.style import ROSE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
 _ROW, _AROUND = 0.2, 0.42  # inches: for a token, and for the space around a panel
@@ -60,8 +60,7 @@ def reshaped(
     drawn = {title: numbers(values) for title, values in panels.items()}
     first = numbers(before)
     for title, values in (("before", first), *drawn.items()):
-        if len(values) != len(names):
-            raise ValueError(f"{title!r} has {len(values)} probabilities for {len(names)} tokens")
+        check_length(repr(title), values, "probabilities", len(names), "tokens")
     top = limit or 1.08 * max(first.max(), *(values.max() for values in drawn.values()))
     size = (width() / columns, _ROW * len(names) + _AROUND)
     fig, axes = grid(

@@ -18,7 +18,7 @@ from glassbox_book.viz.panels import (
     write_level,
 )
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import SERIES, TEXT, check_series
+from glassbox_book.viz.style import SERIES, TEXT, check_length, check_series
 
 _FEW = 16  # up to so many points get a mark and a tick each
 _HEIGHT, _AROUND = 2.5, 0.3  # inches
@@ -170,10 +170,7 @@ def _check(places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]]) ->
         if list(series) != first:
             raise ValueError(f"{title!r} has the series {list(series)}, the first panel {first}")
         for name, values in series.items():
-            if len(values) != len(places):
-                raise ValueError(
-                    f"{title!r}, {name!r} has {len(values)} values for {len(places)} points"
-                )
+            check_length(f"{title!r}, {name!r}", values, "values", len(places), "points")
 
 
 def _check_positive(option: str, named: Mapping[str, np.ndarray]) -> None:

@@ -13,7 +13,7 @@ from matplotlib.transforms import Bbox, BboxBase
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_series
+from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible_all
 
 #: Groups differ by colour and marker; from the sixth on, colours repeat with other markers.
@@ -151,8 +151,8 @@ def _panel(
     if not np.isfinite(places).all():
         raise ValueError(f"{title!r} has points that are infinite or NaN")
     for name, given in {"labels": labels, "groups": groups}.items():
-        if given is not None and len(given) != len(places):
-            raise ValueError(f"{title!r} has {len(given)} {name} for {len(places)} points")
+        if given is not None:
+            check_length(repr(title), given, name, len(places), "points")
     shown = [label and visible_all([label])[0] for label in labels or ()]
     panel = _Panel(places, shown, [""] * len(places) if groups is None else visible_all(groups))
     if len(panel.names) > len(_MARKERS):

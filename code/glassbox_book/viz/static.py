@@ -1,13 +1,12 @@
 """The attention views without scripts: a table of one head and a picture of all heads."""
 
 import base64
-import io
 from collections.abc import Sequence
 
 import numpy as np
-from PIL import Image
 
 from glassbox_book.templates import fill
+from glassbox_book.viz.cells import png
 from glassbox_book.viz.maps import Array, AttentionMaps
 
 #: With more cells, a table lists only the strongest keys of each query.
@@ -59,12 +58,8 @@ def heads_picture(weights: Array) -> bytes:
     padded = np.zeros((n_layers, n_heads, q_len + 1, k_len + 1), dtype=np.uint8)
     padded[:, :, :q_len, :k_len] = levels
     pixels = padded.transpose(0, 2, 1, 3).reshape(n_layers * (q_len + 1), n_heads * (k_len + 1))
-    picture = Image.fromarray(np.ascontiguousarray(pixels[:-1, :-1]))
-    picture.putpalette(_QUERY_RGB * 16)
     opacity = bytes([0, *(18 + round(237 * level / 14) for level in range(15))])
-    file = io.BytesIO()
-    picture.save(file, "PNG", transparency=opacity, optimize=True)
-    return file.getvalue()
+    return png(np.ascontiguousarray(pixels[:-1, :-1]), opacity, bytes(_QUERY_RGB))
 
 
 def picture_element(weights: Array, layers: Sequence[int], heads: Sequence[int]) -> str:

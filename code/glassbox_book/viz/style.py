@@ -1,7 +1,7 @@
 """The style of every figure in the book: one palette, one text size, one text colour."""
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
@@ -104,3 +104,28 @@ def check_series(series: Collection[str]) -> None:
     """
     if not 1 <= len(series) <= len(SERIES):
         raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")
+
+
+def check_length(what: str, given: Sized, unit: str, count: int, of: str) -> None:
+    """Check that there is one value for each of some things.
+
+    Parameters
+    ----------
+    what : str
+        What has the values, as worded in the message.
+    given : sized
+        The values.
+    unit : str
+        What the values are.
+    count : int
+        The number of things.
+    of : str
+        What the things are.
+
+    Raises
+    ------
+    ValueError
+        If the numbers differ; the message names both.
+    """
+    if len(given) != count:
+        raise ValueError(f"{what} has {len(given)} {unit} for {count} {of}")
