@@ -13,11 +13,7 @@ MODEL, POET, BERT = "tatoeba-en-fr", "shakespeare", "bert-english"
 MODEL_FILES = ("config.json", "vocab.json", "merges.txt", "token_counts.json", "model.safetensors")
 POET_FILES = ("config.json", "language_model.json", "model.safetensors")
 BERT_FILES = ("config.json", "vocab.txt", "model.safetensors")
-FOLDERS = {
-    MODEL: ("model", MODEL_FILES),
-    POET: ("poet", POET_FILES),
-    BERT: ("bert", BERT_FILES),
-}
+FOLDERS = {MODEL: ("model", MODEL_FILES), POET: ("poet", POET_FILES), BERT: ("bert", BERT_FILES)}
 
 
 def model_files(model: str = MODEL) -> list[Path]:

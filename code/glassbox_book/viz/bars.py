@@ -19,11 +19,7 @@ _ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for the space around a panel'
 
 @in_two_widths
 def bar_chart(
-    labels: Sequence[str],
-    values: Any,
-    *,
-    highlight: Collection[int] = (),
-    **options: Any,
+    labels: Sequence[str], values: Any, *, highlight: Collection[int] = (), **options: Any
 ) -> Figure:
     """Draw a bar for each label, or one for each label and series.
 

@@ -232,10 +232,7 @@ def trade_off(
 
 
 def _label(
-    ax: Axes,
-    points: np.ndarray,
-    labels: Sequence[str],
-    sides: Sequence[tuple[int, int]],
+    ax: Axes, points: np.ndarray, labels: Sequence[str], sides: Sequence[tuple[int, int]]
 ) -> None:
     """Write each label on the side of its dot where it covers least."""
     pixels = ax.figure.dpi / 72
