@@ -1,6 +1,5 @@
 """A page that shows a translation and where the model looked as it wrote each token."""
 
-from html import escape
 from typing import NamedTuple
 
 import torch
@@ -9,14 +8,9 @@ from torch import Tensor
 from glassbox.looking.record import AttentionRecord, record
 from glassbox.modes import evaluating
 from glassbox.translation.translator import Alternative, Translator
+from glassbox_book.templates import fill
 from glassbox_book.viz import head_view, model_view
 from glassbox_book.viz.tokens import visible
-
-_STYLE = """
-:root { color-scheme: light dark }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 sans-serif }
-h1 { font-size: 1.4rem } dt { font-weight: 600 } dd { margin: 0 0 .8rem; overflow-wrap: anywhere }
-"""
 
 
 class CrossAttention(NamedTuple):
@@ -107,19 +101,6 @@ def attention_page(translator: Translator, text: str, to: str, translation: Alte
         head_view(layers, rows, key_tokens=columns, layer=len(layers) - 1, title="One layer"),
         model_view(layers, rows, key_tokens=columns, title="All heads of all layers"),
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(visible(text, raw=True))}</title><style>{_STYLE}</style></head>"
-        "<body><main>"
-        "<h1>Where the model looked</h1>"
-        f"<dl><dt>Text</dt><dd><bdi>{escape(visible(text, raw=True))}</bdi></dd>"
-        "<dt>Translation</dt>"
-        f'<dd lang="{escape(to)}"><bdi>{escape(visible(translation.text, raw=True))}</bdi></dd>'
-        f"<dt>Probability</dt><dd>{translation.probability:#.3g}</dd></dl>"
-        "<p>The tokens of the translation are on the left, those of the source on the right. Each "
-        "was written while the decoder looked at the source, the more at a token the stronger the "
-        "line. The first token of the source asks for the language. Attention shows where a head "
-        f"looked, and not by itself why a word was chosen.</p>{''.join(v.html() for v in views)}"
-        "</main></body></html>\n"
-    )
+    slots = {"to": to, "probability": translation.probability, "views": views}
+    shown, said = (visible(words, raw=True) for words in (text, translation.text))
+    return fill("page.html", text=shown, translation=said, **slots) + "\n"

@@ -7,7 +7,7 @@ from glassbox.data import AlignedPair, alignments
 from glassbox.data.alignments import split_words
 from glassbox.evaluation import score_alignment, word_attention, word_numbers, word_weights
 from glassbox.translation import Translator
-from glassbox_book.exercises.decoder import alignment
+from glassbox_book.exercises import EXERCISES
 
 PAIR = AlignedPair("la maison blanche", "the white house", tuple(map(frozenset, ({0}, {2}, {1}))))
 
@@ -22,7 +22,8 @@ def test_weights_of_words_are_those_that_the_exercise_asks_for():
     weights = torch.rand(2, 3, 5, 7, generator=generator).softmax(-1)
     query_words, key_words = torch.tensor([0, 1, 1, 2, -1]), torch.tensor([-1, 0, 1, 1, 2, 3, -1])
     found = word_weights(weights, query_words, key_words)
-    expected = alignment.word_weights.reference(weights[1, 2], query_words, key_words)
+    reference = EXERCISES["decoder.word_weights"].reference
+    expected = reference(weights[1, 2], query_words, key_words)
     torch.testing.assert_close(found[1, 2], expected)
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from glassbox_book.exercises import EXERCISES, Case, Exercise, check
+from glassbox_book.exercises.exercise import cases_of
 
 SCORES = "scaled_dot_product.scores"
 ATTENTION = "scaled_dot_product.attention"
@@ -199,12 +200,15 @@ def test_transposed_result_is_noticed():
 
 
 def test_exchanged_truth_is_noticed():
-    exercise = Exercise("test.positive", lambda x: x > 0, lambda draw: [Case("a row", x=draw(9))])
+    def positive(x):
+        return x > 0
+
+    cases_of(positive)(lambda draw: iter([Case("a row", x=draw(9))]))
     try:
-        assert "true and false are exchanged" in said("test.positive", lambda x: x <= 0)
-        assert check("test.positive", exercise.reference).passed
+        assert "true and false are exchanged" in said("test_check.positive", lambda x: x <= 0)
+        assert check("test_check.positive", positive).passed
     finally:
-        del EXERCISES["test.positive"]
+        del EXERCISES["test_check.positive"]
 
 
 def test_change_in_place_is_named():
@@ -318,8 +322,9 @@ def test_unknown_exercise_lists_the_known():
 
 
 def test_two_exercises_of_one_name_are_refused():
+    exercise = EXERCISES[SCORES]
     with pytest.raises(ValueError, match=r"two exercises called 'scaled_dot_product\.scores'"):
-        Exercise(SCORES, scores, lambda draw: [])
+        cases_of(exercise.flawed)(exercise.cases)
 
 
 def test_check_leaves_the_random_numbers_alone():

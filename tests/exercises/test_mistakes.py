@@ -34,8 +34,8 @@ def test_reference_is_right(name):
 
 def test_every_exercise_has_mistakes_and_no_other_has():
     found = {
-        f"{file.parent.name}.{function}"
-        for file in Path(exercises.__file__).parent.glob("*/mistakes.toml")
+        f"{file.stem}.{function}"
+        for file in Path(exercises.__file__).parent.glob("*.toml")
         for function in tomllib.loads(file.read_text(encoding="utf-8"))
     }
     assert found == set(EXERCISES)

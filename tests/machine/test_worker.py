@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from glassbox_book.machine import assets
+from glassbox_book.outputs import read
 from tests.conftest import Open
 from tests.machine.conftest import PLACE
 from tests.machine.test_machine_parity import SENTENCES
@@ -152,7 +153,9 @@ def test_the_model_is_served_byte_for_byte(tmp_path):
 def test_the_forward_pass_is_short_enough_to_be_read():
     """Greedy choice, the cache and the recording included; reading files and beams are not."""
     names = ("attention", "cache", "generation", "layers", "looking", "transformer")
-    lines = [line.strip() for name in names for line in assets.page_file(f"{name}.js").splitlines()]
+    lines = [
+        line.strip() for name in names for line in read(f"machine/page/{name}.js").splitlines()
+    ]
     code = [line for line in lines if line and not line.startswith("//")]
     assert 250 < len(code) <= 300, len(code)
     assert max(map(len, lines)) <= 130

@@ -46,8 +46,8 @@ def look_at(
     """Open a page and look: narrow in dark; wide in light, and again when it has turned dark.
 
     The parts of a page do not depend on its theme, and its colours not on its width. So axe judges
-    the parts once at either width, with everything unfolded, and the colours once in either theme. A
-    narrow chapter has the parts of a wide one in other places: only rules of size and reach remain.
+    the parts once at either width, with everything unfolded, and the colours once in either theme.
+    A narrow chapter has the parts of a wide one: only the rules of size and reach are left.
     """
     look, page, wide = Look(), seen.page, width == WIDTHS["wide"]
     themes = ("light", "dark") if wide else ("dark",)

@@ -6,6 +6,7 @@ from pathlib import Path
 import bertviz
 import pytest
 
+from glassbox_book.outputs import read
 from glassbox_book.viz import assets
 
 BERTVIZ = Path(bertviz.__file__).parent
@@ -29,7 +30,7 @@ def test_the_file_of_the_site_is_what_outputs_carry_themselves(tmp_path: Path) -
 
 
 def test_frames_ask_for_the_file_that_is_written() -> None:
-    boot = assets.frame_file("boot_linked.js")
+    boot = read("viz/frame/boot_linked.js")
     assert f"'{assets.SCRIPT_NAME}'" in boot
     assert re.search(rf"\$\{{root\}}{assets.SITE_FOLDER}/", boot)
 

@@ -45,9 +45,6 @@ def unlike_layers() -> list[Any]:
     return [*records(layers=1), *records(layers=1, heads=2)]
 
 
-NO_ATTENTIONS = SimpleNamespace(attentions=None)
-TWO_KINDS = SimpleNamespace(cross_attentions=[1], encoder_attentions=[1])
-
 CASES = {
     "too few tokens": (lambda: head_view(GOOD, TOKENS[:4]), r"4 tokens for weights of 5 queries"),
     "too many tokens": (lambda: model_view(GOOD, [*TOKENS, "x"]), r"6 tokens .* 5 queries"),
@@ -87,8 +84,6 @@ CASES = {
     "three axes": (lambda: head_view([GOOD[0].weights[0]], TOKENS), r"\(4, 5, 5\).*four axes"),
     "empty axis": (lambda: head_view([np.zeros((1, 4, 0, 5))], []), r"\(1, 4, 0, 5\)"),
     "unlike layers": (lambda: model_view(unlike_layers(), TOKENS), r"\(4, 5, 5\).*\(2, 5, 5\)"),
-    "attentions None": (lambda: head_view(NO_ATTENTIONS, TOKENS), r"None.*eager"),
-    "several kinds": (lambda: head_view(TWO_KINDS, TOKENS), r"several kinds.*cross_attentions"),
     "a number": (lambda: head_view(7, TOKENS), r"cannot find attention in a int"),
     "weights alone": (
         lambda: neuron([r.weights for r in GOOD], TOKENS),

@@ -55,19 +55,16 @@ def test_a_bar_beyond_the_limit_has_its_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "panels", "columns", "message"),
+    ("before", "panels", "message"),
     [
-        (BEFORE, {}, 1, "no panels"),
-        (BEFORE, {"a": BEFORE}, 0, "columns=0"),
-        ([1.0], {"a": BEFORE}, 1, "'before' has 1 probabilities for 3 tokens"),
-        (BEFORE, {"a": [1.0]}, 1, "'a' has 1 probabilities for 3 tokens"),
+        (BEFORE, {}, "no panels"),
+        ([1.0], {"a": BEFORE}, "'before' has 1 probabilities for 3 tokens"),
+        (BEFORE, {"a": [1.0]}, "'a' has 1 probabilities for 3 tokens"),
     ],
 )
-def test_distributions_that_do_not_fit_are_refused(
-    before: Any, panels: Any, columns: int, message: str
-) -> None:
+def test_distributions_that_do_not_fit_are_refused(before: Any, panels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        reshaped(TOKENS, before, panels, columns=columns)
+        reshaped(TOKENS, before, panels)
 
 
 def test_each_node_has_its_token_and_score_and_what_became_of_it() -> None:

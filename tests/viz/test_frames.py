@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
+from glassbox_book.outputs import read
 from glassbox_book.viz import assets, head_view, model_view, neuron_view
 from tests.viz.conftest import (
     HEADS,
@@ -312,7 +313,7 @@ def test_frames_have_the_colours_of_the_book() -> None:
     others |= {f"head-{n}": f"series-{n}" for n in range(1, 6)} | {"head-8": "neutral"}
     palette = Path(assets.__file__).parents[2] / "glassbox_site/static/palette.css"
     book = colours(palette.read_text(encoding="utf-8"))
-    frame = colours(assets.frame_file("frame.css"))
+    frame = colours(read("viz/frame/frame.css"))
     assert len(frame) == len(book) == 2
     for ours, theirs in zip(frame, book, strict=True):
         assert ours == {name: theirs[others.get(name, name)] for name in ours}

@@ -31,7 +31,6 @@ CHARTS: dict[str, Callable[[], Figure]] = {
     "points": lambda: viz.scatters({t: ([[0, 1], [1, 0]], ["a", "b"], None) for t in "xyz"}),
     "trade-off": lambda: viz.trade_off({"a": [(1, 2, "b"), (2, 1, "")]}, x_label="x", y_label="y"),
     "vectors": lambda: viz.vectors({t: {"a": (0, 1)} for t in "wxyz"}),
-    "sum": lambda: viz.vector_sums({t: {"a": (0, 1), "b": (1, 1)} for t in "xy"}),
     "reshaped": lambda: viz.reshaped(["a", "b"], [0.5, 0.5], {t: [1.0, 0.0] for t in "xyz"}),
     "tree": lambda: viz.search_tree([viz.Node(None, "<s>", 0), viz.Node(0, "Ġa", -1)]),
 }

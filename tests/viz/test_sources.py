@@ -1,6 +1,5 @@
-"""Everything a view can be made of: tapes, outputs of the reference library, bertviz's models."""
+"""Everything a view can be made of: tapes, records and tensors."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,8 @@ SOURCES = {
     "tape": lambda found: {f"layers.{i}": record for i, record in enumerate(found)},
     "tensors": lambda found: [torch.tensor(each.weights) for each in found],
     "tuple of arrays": lambda found: tuple(each.weights for each in found),
-    "output": lambda found: SimpleNamespace(attentions=[torch.tensor(r.weights) for r in found]),
     "half precision": lambda found: [torch.tensor(r.weights).bfloat16() for r in found],
 }
-
-
-def bertviz_layers(found: list[Any]) -> list[dict[str, Any]]:
-    names = {"attn": "weights", "queries": "query", "keys": "key"}
-    return [{ours: getattr(each, name) for ours, name in names.items()} for each in found]
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
@@ -41,8 +34,8 @@ def test_weights_are_found(source: Any) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [lambda f: f, SOURCES["tape"], bertviz_layers, lambda f: (0, 1, bertviz_layers(f))],
-    ids=["records", "tape", "bertviz's dicts", "bertviz's return value"],
+    [lambda f: f, SOURCES["tape"]],
+    ids=["records", "tape"],
 )
 def test_queries_and_keys_are_found(source: Any) -> None:
     found = records()
@@ -63,20 +56,6 @@ def test_a_recording_of_a_model_can_be_drawn() -> None:
     torch.testing.assert_close(
         torch.tensor(maps.weights[1]).float(), tape["second"].weights[0].detach()
     )
-
-
-def test_outputs_of_the_reference_library_can_be_drawn() -> None:
-    from transformers import BertConfig, BertModel
-
-    config = BertConfig(
-        hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=16
-    )
-    model = BertModel._from_config(config, attn_implementation="eager").eval()
-    output = model(torch.tensor([[101, 2051, 10029, 2066, 102]]), output_attentions=True)
-    assert "2 layers × 4 heads" in repr(head_view(output, TOKENS))
-    silent = model(torch.tensor([[101, 102]]))
-    with pytest.raises(ValueError, match=r"attentions is None.*output_attentions=True"):
-        head_view(silent, ["[CLS]", "[SEP]"])
 
 
 def test_keys_shared_by_several_heads_are_drawn_for_each() -> None:

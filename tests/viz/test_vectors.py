@@ -1,4 +1,4 @@
-"""Arrows end where their vectors say, sums go tip to tail, and what does not fit is refused."""
+"""Arrows end where their vectors say, and what does not fit is refused."""
 
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ import torch
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from glassbox_book.viz import KEY, QUERY, TEXT, VALUE, vector_sums, vectors
+from glassbox_book.viz import KEY, QUERY, TEXT, VALUE, vectors
 
 PAIR: dict[str, Any] = {"a": torch.tensor([1.0, 0.0]), "b": [1.0, 2.0]}
 
@@ -110,17 +110,6 @@ def test_a_vector_of_no_length_is_a_point():
     ]
 
 
-def test_parts_of_a_sum_stand_tip_to_tail_and_the_sum_reaches_the_last_tip():
-    (ax,) = vector_sums({"here": PAIR}, total="both").axes
-    assert [(start, end) for start, end, _ in arrows(ax)] == [
-        ((0, 0), (2, 2)),
-        ((0, 0), (1, 0)),
-        ((1, 0), (2, 2)),
-    ]
-    assert words(ax) == ["a", "b", "both"]
-
-
-@pytest.mark.parametrize("draw", [vectors, vector_sums])
 @pytest.mark.parametrize(
     ("panels", "options", "reason"),
     [
@@ -129,12 +118,11 @@ def test_parts_of_a_sum_stand_tip_to_tail_and_the_sum_reaches_the_last_tip():
         ({"p": {"a": [1, 2, 3]}}, {}, r"'p', 'a' .* of shape \(3,\)"),
         ({"p": {"a": [1, np.nan]}}, {}, r"'p', 'a' .* two finite numbers"),
         ({"p": {n: [1, 1] for n in "uvwxyz"}}, {}, r"6 names, .*; 5 can be told apart"),
-        ({"p": PAIR}, {"columns": 0}, r"columns=0: must be at least 1"),
     ],
 )
-def test_what_does_not_fit_is_refused(draw, panels, options, reason):
+def test_what_does_not_fit_is_refused(panels, options, reason):
     with pytest.raises(ValueError, match=reason):
-        draw(panels, **options)
+        vectors(panels, **options)
 
 
 def test_before_of_another_panel_is_refused():

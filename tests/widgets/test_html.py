@@ -12,6 +12,8 @@ from glassbox.attention import simple_self_attention
 from glassbox.data import everyday
 from glassbox.positional import RotaryPositions, rotate, sinusoidal_encoding
 from glassbox.tokenization import BPE
+from glassbox_book.outputs import read
+from glassbox_book.templates import at, fixed
 from glassbox_book.widgets import (
     assets,
     positional_encoding,
@@ -20,7 +22,6 @@ from glassbox_book.widgets import (
     stepper,
     vocabulary_slider,
 )
-from glassbox_book.widgets.parts import at, fixed
 from glassbox_book.widgets.vocabulary_slider import cut
 from tests.viz.conftest import HOSTILE
 from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, alone, playground
@@ -137,12 +138,12 @@ def test_an_unknown_way_to_find_scripts_is_refused(monkeypatch: pytest.MonkeyPat
 def test_every_kind_has_a_script_that_defines_it() -> None:
     assert assets.kinds() == sorted(WIDGETS)
     for kind in assets.kinds():
-        assert f"define('{kind}'" in assets.page_file(f"{kind}.js")
+        assert f"define('{kind}'" in read(f"widgets/page/{kind}.js")
 
 
 def test_script_and_style_of_all_widgets_are_light() -> None:
     assert len(assets.script(*assets.kinds())) < 32_000
-    assert len(assets.page_file("widgets.css")) < 21_000
+    assert len(read("widgets/page/widgets.css")) < 21_000
 
 
 def test_numbers_are_rounded_half_away_from_zero_and_zero_has_no_sign() -> None:

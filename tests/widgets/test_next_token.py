@@ -10,9 +10,9 @@ import torch
 from playwright.sync_api import Page
 
 from glassbox.generation import GenerationConfig, process
+from glassbox_book.templates import fixed
 from glassbox_book.widgets import next_token
 from glassbox_book.widgets.next_token import FIRST, group_sizes, stored_logits
-from glassbox_book.widgets.parts import fixed
 from tests.widgets.conftest import END, PREFIXES, VOCABULARY, WORDS, Show, sentence
 from tests.widgets.test_page import part, slide, texts
 

@@ -13,6 +13,7 @@ from glassbox.attention import simple_self_attention
 from glassbox.data import everyday
 from glassbox.positional import sinusoidal_encoding
 from glassbox.tokenization import BPE
+from glassbox_book.templates import fixed
 from glassbox_book.widgets import (
     assets,
     positional_encoding,
@@ -21,7 +22,6 @@ from glassbox_book.widgets import (
     stepper,
     vocabulary_slider,
 )
-from glassbox_book.widgets.parts import fixed
 from glassbox_book.widgets.vocabulary_slider import cut, merges_at
 from tests import axe
 from tests.widgets.conftest import (

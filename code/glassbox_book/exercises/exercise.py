@@ -1,7 +1,7 @@
 """The parts of an exercise: a reference, cases, and common mistakes."""
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -14,6 +14,9 @@ from glassbox_book.exercises.compare import show
 
 #: Draws the tensors of the cases: ``torch.randn`` with a seeded generator.
 Draw = Callable[..., Tensor]
+
+#: Yields the cases of an exercise.
+Cases = Callable[[Draw], Iterator["Case"]]
 
 #: All declared exercises by name.
 EXERCISES: dict[str, "Exercise"] = {}
@@ -31,6 +34,20 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A function as an argument of a case, printed by its name instead of its address."""
+
+    name: str
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A function to write, with everything needed to judge the reader's version.
 
@@ -38,56 +55,81 @@ class Exercise:
     ----------
     name : str
         ``chapter.function``.
-    reference : callable
-        The right answer.
     cases : callable
         Yields the cases. It is called with ``draw``: ``torch.randn`` with a seeded generator.
-    flawed : callable, optional
-        Makes the mistake named by its argument ``flaw``. Defaults to the reference. The
-        explanation of each flaw is in the chapter's ``mistakes.toml``.
+    flawed : callable
+        Makes the mistake named by its argument ``flaw``. The explanation of each flaw is in the
+        chapter's TOML file.
+    reference : callable
+        The right answer.
     returns : tuple of str
         The names of the results.
     gradients : bool
         Whether gradients must be right too.
     tolerance : float
         The relative and the absolute tolerance.
-
-    Raises
-    ------
-    ValueError
-        If an exercise of that name exists already.
     """
 
     name: str
+    cases: Cases
+    flawed: Callable[..., Any]
     reference: Callable[..., Any]
-    cases: Callable[[Draw], Iterable[Case]]
-    flawed: Callable[..., Any] | None = None
     returns: tuple[str, ...] = ("result",)
     gradients: bool = False
     tolerance: float = 1e-5
-
-    def __post_init__(self) -> None:
-        if self.name in EXERCISES:
-            raise ValueError(f"there are two exercises called {self.name!r}")
-        EXERCISES[self.name] = self
 
     @property
     def mistakes(self) -> dict[str, Callable[..., Any]]:
         """The common mistakes: the sentence that explains each, and a function that makes it."""
         chapter, _, function = self.name.partition(".")
         sentences = _sentences(chapter).get(function, {})
-        make = self.flawed or self.reference
-        return {sentence: partial(make, flaw=flaw) for flaw, sentence in sentences.items()}
+        return {sentence: partial(self.flawed, flaw=flaw) for flaw, sentence in sentences.items()}
 
     def hidden_cases(self) -> list[Case]:
         """Return the hidden cases, the same every time."""
         return list(self.cases(partial(torch.randn, generator=torch.Generator().manual_seed(0))))
 
 
+def cases_of(
+    flawed: Callable[..., Any], reference: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Cases], Cases]:
+    """Decorate the function that yields the cases of an exercise, and register the exercise.
+
+    Parameters
+    ----------
+    flawed : callable
+        Makes the mistake named by its argument ``flaw``. The exercise has its name, without the
+        underscore, in the chapter that its module is called after.
+    reference : callable, optional
+        The right answer. Defaults to ``flawed``.
+    **options
+        ``returns``, ``gradients`` and ``tolerance`` of :class:`Exercise`.
+
+    Returns
+    -------
+    callable
+        A decorator that changes nothing.
+
+    Raises
+    ------
+    ValueError
+        If an exercise of that name exists already.
+    """
+    name = f"{flawed.__module__.rpartition('.')[2]}.{flawed.__name__.removeprefix('_')}"
+
+    def register(cases: Cases) -> Cases:
+        if name in EXERCISES:
+            raise ValueError(f"there are two exercises called {name!r}")
+        EXERCISES[name] = Exercise(name, cases, flawed, reference or flawed, **options)
+        return cases
+
+    return register
+
+
 @cache
 def _sentences(chapter: str) -> dict[str, dict[str, str]]:
     """Return the explanations of the flaws of each exercise of a chapter."""
-    file = files("glassbox_book.exercises") / chapter / "mistakes.toml"
+    file = files("glassbox_book.exercises") / f"{chapter}.toml"
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 

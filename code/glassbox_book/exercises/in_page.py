@@ -9,15 +9,16 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from glassbox_book import outputs
 from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
+from glassbox_book.outputs import read
 
 #: The parts of the script, in this order; its last line passes it ``prelude.txt``.
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
@@ -70,10 +71,9 @@ def data(name: str) -> str:
 
 def script() -> str:
     """Return the script that checks what a reader writes in a page, without its indentation."""
-    folder = files("glassbox_book.exercises") / "page"
-    parts = [(folder / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    prelude = re.sub(r"\n+", "\n", (folder / "prelude.txt").read_text(encoding="utf-8"))
-    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", "\n".join(parts))
+    parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
+    prelude = re.sub(r"\n+", "\n", read("exercises/page/prelude.txt"))
+    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", parts)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 
@@ -85,11 +85,8 @@ def write(folder: str | Path) -> None:
     folder : str or Path
         The destination, created if it is missing.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "python.js").write_text(script(), encoding="utf-8")
-    for name in playable():
-        (folder / f"{name}.js").write_text(data(name), encoding="utf-8")
+    texts = {f"{name}.js": data(name) for name in playable()}
+    outputs.write(folder, {"python.js": script(), **texts})
 
 
 def _is_simple(exercise: Exercise) -> bool:

@@ -13,11 +13,7 @@ MODEL, POET, BERT = "tatoeba-en-fr", "shakespeare", "bert-english"
 MODEL_FILES = ("config.json", "vocab.json", "merges.txt", "token_counts.json", "model.safetensors")
 POET_FILES = ("config.json", "language_model.json", "model.safetensors")
 BERT_FILES = ("config.json", "vocab.txt", "model.safetensors")
-FOLDERS = {
-    MODEL: ("model", MODEL_FILES),
-    POET: ("poet", POET_FILES),
-    BERT: ("bert", BERT_FILES),
-}
+FOLDERS = {MODEL: ("model", MODEL_FILES), POET: ("poet", POET_FILES), BERT: ("bert", BERT_FILES)}
 
 
 def model_files(model: str = MODEL) -> list[Path]:
@@ -43,11 +39,6 @@ def version(model: str = MODEL) -> str:
 def page_files() -> list[Path]:
     """Return the files that run in the page, and its template."""
     return sorted(Path(str(files("glassbox_book.machine"))).joinpath("page").iterdir())
-
-
-def page_file(name: str) -> str:
-    """Return the content of one of these files."""
-    return next(file for file in page_files() if file.name == name).read_text(encoding="utf-8")
 
 
 def write_files(folder: str | Path) -> None:

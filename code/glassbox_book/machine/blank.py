@@ -1,12 +1,11 @@
 """The BERT in a chapter: what the page shows before the model is loaded."""
 
-from html import escape
-
 import torch
 
 from glassbox.models.fill_mask import FillMask
-from glassbox_book.machine.assets import BERT, model_files, page_file, size, version
-from glassbox_book.machine.scene import N_BARS, bars
+from glassbox_book.machine.assets import BERT, model_files, size, version
+from glassbox_book.machine.scene import likely
+from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
 
 SENTENCE = "The dog is ___ in the water."
@@ -18,24 +17,13 @@ def html() -> str:
     tokenizer = fill_mask.tokenizer
     ids = torch.tensor(tokenizer.encode(SENTENCE.replace("___", "[MASK]")))
     probabilities = fill_mask.predict(ids, ids == fill_mask.mask_id)[0].softmax(-1)
-    best = probabilities.topk(N_BARS)
-    likely = [
-        (token, visible(tokenizer.tokens[token]), probability)
-        for token, probability in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-    ]
-    pieces = (tokenizer.tokens[token] for token in ids.tolist())
-    slots = {
-        "size": str(size(BERT)),
-        "version": version(BERT),
-        "megabytes": f"{size(BERT) / 1e6:.0f}",
-        "mask": str(fill_mask.mask_id),
-        "ids": str(ids.tolist()),
-        "n-pieces": f"{len(tokenizer):,}",
-        "text": escape(SENTENCE),
-        "pieces": "".join(f"<li><span>{escape(piece)}</span></li>" for piece in pieces),
-        "bars": bars(likely),
-    }
-    template = page_file("blank.html")
-    for slot, content in slots.items():
-        template = template.replace("{{ " + slot + " }}", content)
-    return template
+    return fill(
+        "machine/page/blank.html",
+        size=size(BERT),
+        version=version(BERT),
+        mask=fill_mask.mask_id,
+        ids=ids.tolist(),
+        tokens=tokenizer.tokens,
+        text=SENTENCE,
+        likely=likely(probabilities, lambda token: visible(tokenizer.tokens[token])),
+    )

@@ -2,12 +2,11 @@
 
 import inspect
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save
@@ -18,7 +17,9 @@ from glassbox.generation import choice
 from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
 from glassbox.translation import Translator
-from glassbox_book.machine.assets import MODEL, model_files, page_file, size, version
+from glassbox_book.machine.assets import MODEL, model_files, size, version
+from glassbox_book.outputs import read
+from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
 
 SENTENCE, LANGUAGE = "time flies like an arrow", "fr"
@@ -31,46 +32,15 @@ LEVELS = 10
 SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
 KINDS = {"self_attention": "self-attention", "cross_attention": "cross-attention"}
-OPTIONS = """\
-<div class="gb-m-controls" data-part="controls" hidden>\
-<label>into <select data-part="to"><option value="">the other language</option>\
-<option value="fr">French</option><option value="en">English</option></select></label>
-<label><input type="checkbox" data-part="beams"> follow five candidates at once (beam search)\
-</label>
-</div>
-"""
-SWAP = '<button type="button" data-part="swap">Translate it back</button>'
-ANSWER = '<p class="gb-m-answer" data-part="answer"><i>{{ text }}</i></p>'
-ALL_ON = '<button type="button" data-part="all-on" hidden>Switch all heads on</button>'
-OFF = """\
-<p class="gb-m-controls" data-part="controls" hidden>\
-<button type="button" data-part="off" aria-pressed="false">Switch this head off</button> \
-{{ all-on }}</p>
-<p class="gb-m-note" data-part="is-off" hidden>\
-This head is off: zeros take the place of its output. The map still shows where it looks.</p>
-{{ answer }}"""
-#: What the signs mean, for those who come here first; in a chapter they are known.
-READS = """
-<p class="gb-m-note">The first token names the language to write, ␣ is the space before a word, \
-and &lt;/s&gt; ends the sentence.</p>"""
-MAPS = """\
-<p class="gb-m-note">Each small square shows one <i>head</i>: it has a row for each token that \
-looks and a column for each token that is looked at, and the stronger the colour, the larger the \
-weight. A <i>layer</i> has eight heads for each kind of attention. The encoder's layers read the \
-sentence once; the decoder's run once for each token that is written.</p>
-"""
-HINT = """\
-<p class="gb-m-note gb-m-alive">\
-Click a map to switch its head off, and again to switch it on.</p>"""
-BAR = """\
-<div class="gb-m-bar">{{ answer }}<p class="gb-m-controls" data-part="controls" hidden>\
-{{ all-on }}</p></div>"""
-TEMPERATURE = """\
-<div class="gb-m-controls" data-part="controls" hidden><label>temperature \
-<input type="range" data-part="temperature" min="0.1" max="2" step="0.1" value="1"> \
-<output data-part="temperature-shown">1.0</output></label>
-<button type="button" data-part="draw">Draw a token</button></div>
-"""
+
+
+#: What to look for in which script and in which module or function, for each step of a cell.
+_CODE: dict[str, tuple[str, str, Any, str]] = {
+    "score": ("attention", "dot(q, k) * scale", scaled_dot_product, "return query @ key"),
+    "scale": ("attention", "const scale =", scaled_dot_product, "scale = 1 /"),
+    "weight": ("attention", "const powers =", scaled_dot_product, "return scores.softmax"),
+    "choice": ("generation", "if (logits[id] > logits[best])", choice, "return logits.argmax"),
+}
 
 
 @dataclass(frozen=True)
@@ -170,11 +140,26 @@ class Scene:
 
     def likely(self, step: int) -> list[tuple[int, str, float]]:
         """Return the id, text and probability of the most probable tokens of a step."""
-        top = self.probabilities[step].topk(N_BARS)
-        return [
-            (token, visible(self.tokenizer.piece(token)), probability)
-            for token, probability in zip(top.indices.tolist(), top.values.tolist(), strict=True)
-        ]
+        return likely(self.probabilities[step], lambda token: visible(self.tokenizer.piece(token)))
+
+
+def likely(probabilities: Tensor, text: Callable[[int], str]) -> list[tuple[int, str, float]]:
+    """Return the id, text and probability of the most probable tokens.
+
+    Parameters
+    ----------
+    probabilities : Tensor
+        ``(vocab,)``.
+    text : callable
+        Returns a token as a page shows it.
+
+    Returns
+    -------
+    list of tuple
+        The most probable first.
+    """
+    values, tokens = (found.tolist() for found in probabilities.topk(N_BARS))
+    return [(token, text(token), value) for token, value in zip(tokens, values, strict=True)]
 
 
 @cache
@@ -238,100 +223,15 @@ def _line_of(source: str, needle: str) -> str:
 
 def _lines() -> dict[str, tuple[str, str]]:
     """Return the lines that compute each step of a cell, in JavaScript and in Python."""
-    python = inspect.getsource(scaled_dot_product)
-    attention = page_file("attention.js")
     return {
-        "score": (
-            _line_of(attention, "dot(q, k) * scale"),
-            _line_of(python, "return query @ key"),
-        ),
-        "scale": (_line_of(attention, "const scale ="), _line_of(python, "scale = 1 /")),
-        "weight": (
-            _line_of(attention, "const powers ="),
-            _line_of(python, "return scores.softmax"),
-        ),
-        "choice": (
-            _line_of(page_file("generation.js"), "if (logits[id] > logits[best])"),
-            _line_of(inspect.getsource(choice), "return logits.argmax"),
-        ),
+        step: (_line_of(read(f"machine/page/{file}.js"), js), _line_of(inspect.getsource(of), py))
+        for step, (file, js, of, py) in _CODE.items()
     }
-
-
-def _code(step: str) -> str:
-    javascript, python = _lines()[step]
-    return (
-        '<dl class="gb-m-code">'
-        f"<div><dt>JavaScript</dt><dd><code>{escape(javascript)}</code></dd></div>"
-        f"<div><dt>Python</dt><dd><code>{escape(python)}</code></dd></div></dl>"
-    )
 
 
 def _title(name: str) -> str:
     stack, _, layer, kind = name.split(".")
     return f"{stack.capitalize()}, layer {layer}, {KINDS[kind]}"
-
-
-def _tokens(tokens: Iterable[str], kind: str, ids: Iterable[int] | None = None) -> str:
-    below = None if ids is None else [f"<small>{each}</small>" for each in ids]
-    return "".join(
-        f"<li><{kind}>{escape(token)}</{kind.split()[0]}>{below[i] if below else ''}</li>"
-        for i, token in enumerate(tokens)
-    )
-
-
-def _plan(scene: Scene, piece: Piece, chosen: tuple[str, int]) -> str:
-    if piece.maps:
-        maps = "".join(_attention(scene, name, chosen) for name in piece.maps)
-        return f'<div class="gb-m-stack" data-part="maps">{maps}</div>'
-    embedding = '<p class="gb-m-part gb-m-embedding">embedding + position</p>'
-    return (
-        '<div class="gb-m-stacks" data-part="maps">\n'
-        f'<div class="gb-m-stack">{embedding}\n<h3>Encoder</h3>'
-        f"<ol>{_stack(scene, 'encoder', chosen)}</ol>"
-        '<p class="gb-m-part gb-m-memory">memory →</p></div>\n'
-        f'<div class="gb-m-stack">{embedding}\n<h3>Decoder</h3>'
-        f"<ol>{_stack(scene, 'decoder', chosen)}</ol>"
-        '<p class="gb-m-part gb-m-output">probabilities</p></div>\n</div>'
-    )
-
-
-def _stack(scene: Scene, stack: str, chosen: tuple[str, int]) -> str:
-    parts = []
-    n_layers = len([name for name in scene.tape if name.startswith(f"{stack}.")])
-    for layer in range(n_layers // len(STACKS[stack])):
-        boxes = "".join(
-            _attention(scene, f"{stack}.layers.{layer}.{kind}", chosen) for kind in STACKS[stack]
-        )
-        parts.append(
-            f'<li class="gb-m-layer"><p>Layer {layer}</p>{boxes}'
-            '<p class="gb-m-part gb-m-feed-forward">feed-forward</p></li>'
-        )
-    return "".join(parts)
-
-
-def _attention(scene: Scene, name: str, chosen: tuple[str, int]) -> str:
-    kind = name.rsplit(".", 1)[1]
-    maps = "".join(
-        f'<button type="button" data-name="{name}" data-head="{head}" tabindex="-1"'
-        f' aria-label="{_title(name)}, head {head}"'
-        f' aria-pressed="{str((name, head) == chosen).lower()}">'
-        f"{_small_map(weights)}</button>"
-        for head, weights in enumerate(scene.tape[name].weights[0].tolist())
-    )
-    return (
-        f'<div class="gb-m-part gb-m-attention"><span>{KINDS[kind]}</span>'
-        f'<div class="gb-m-minis">{maps}</div></div>'
-    )
-
-
-def bars(likely: Iterable[tuple[int, str, float]], written: int | None = None) -> str:
-    """Draw tokens, each an id, a text and a probability, as clickable bars."""
-    return "".join(
-        f'<li><button type="button" tabindex="-1" data-id="{token}" style="--v:{probability:.4f}"'
-        f' aria-pressed="{str(token == written).lower()}">'
-        f"<b>{escape(piece)}</b><i></i><span>{probability:.3f}</span></button></li>"
-        for token, piece, probability in likely
-    )
 
 
 def _steps(scene: Scene) -> dict[str, object]:
@@ -352,78 +252,18 @@ def _steps(scene: Scene) -> dict[str, object]:
     }
 
 
-def _large(scene: Scene, piece: Piece, step: int) -> str:
-    name = piece.large
-    step = -1 if name.startswith("encoder") else step
-    weights = scene.tape[name].weights[0, piece.head].tolist()
-    head = "".join(f'<th scope="col">{escape(token)}</th>' for token in scene.columns(name))
-    body = "".join(
-        f'<tr{" data-step" * (i == step)}><th scope="row">{escape(token)}</th>'
-        + "".join(
-            f'<td style="--v:{weight:.4f}" data-tone="{_tone(weight)}"'
-            f"{' data-chosen' if (i, j) == piece.cell else ''}>"
-            f'<button type="button" tabindex="-1">{weight:.2f}</button></td>'
-            for j, weight in enumerate(row)
-        )
-        + "</tr>"
-        for i, (token, row) in enumerate(zip(scene.rows(name), weights, strict=True))
-    )
-    return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
-
-
 def _tone(weight: float) -> str:
     """Return how dark a cell is, for a text colour that is legible in light and dark themes."""
     return "low" if weight < 0.53 else "middle" if weight < 0.7 else "high"
 
 
-def _strip(numbers: Sequence[float]) -> str:
-    return "".join(f'<i style="--s:{number:.3f}"></i>' for number in numbers)
-
-
-def _cell(scene: Scene, piece: Piece) -> dict[str, str]:
-    """Return the slots of the open cell by their names."""
-    (i, j), head, attention = piece.cell, piece.head, scene.tape[piece.large]
-    query, key = attention.query[0, head, i], attention.key[0, head, j]
-    scores, weight = attention.scores[0, head, i], attention.weights[0, head, i, j].item()
-    return {
-        "asks": escape(scene.rows(piece.large)[i]),
-        "asked": escape(scene.columns(piece.large)[j]),
-        "query": _strip(query.tolist()),
-        "key": _strip(key.tolist()),
-        "products": _strip((query * key).tolist()),
-        "dot": f"{query.dot(key).item():.3f}",
-        "score": f"{scores[j].item():.3f}",
-        "power": f"{scores[j].exp().item():.3f}",
-        "total": f"{scores.exp().sum().item():.3f}",
-        "weight": f"{weight:.4f}",
-    }
-
-
-def _template(name: str, piece: Piece) -> str:
-    """Return the template with the sections of a piece, under its own ids and headings."""
-    template = re.sub(
-        r'\n<section class="gb-m-(\w+)".*?</section>',
-        lambda section: section[0] if section[1] in piece.sections else "",
-        page_file("machine.html"),
-        flags=re.DOTALL,
-    )
-    if not name:
-        return template
-    if name == "tokens":  # nothing is written
-        template = re.sub(r'\n<div class="gb-m-writes">.*?</div>', "", template, flags=re.DOTALL)
-    template = re.sub(r'( (?:id|for|aria-labelledby)="gb-m-[\w-]+)"', rf'\1-{name}"', template)
-    return re.sub(r"(</?)h2\b", r"\1h3", template)
-
-
-def html(name: str = "", scene: Scene | None = None) -> str:
+def html(name: str = "") -> str:
     """Return the HTML of the machine in its initial state, without a script.
 
     Parameters
     ----------
     name : str, optional
         The name of a piece. Defaults to the whole machine.
-    scene : Scene, optional
-        The initial state. Defaults to the sentence of the page.
 
     Returns
     -------
@@ -433,62 +273,39 @@ def html(name: str = "", scene: Scene | None = None) -> str:
     Raises
     ------
     ValueError
-        If there is no such piece, or the template has a slot that nothing fills.
+        If there is no such piece.
     """
     if name not in PIECES:
         known = ", ".join(filter(None, PIECES))
         raise ValueError(f"the machine has no piece {name!r}; it has {known}")
-    scene, piece = first_scene() if scene is None else scene, PIECES[name]
-    template, tokens = _template(name, piece), name == "tokens"
-    act = {"tokens": "cut it into tokens", "head": "show the maps"}.get(name, "translate")
-    loaded = sum(file.stat().st_size for file in model_files()[:-1]) if tokens else size()
-    megabytes = f"{loaded / 1e6:.1f}" if tokens else f"{loaded / 1e6:.0f}"
-    step = len(scene.target) - 1 if name == "memory" else 0
-    plan = _plan(scene, piece, (piece.large, -1 if name == "heads-off" else piece.head))
-    written = 'button type="button" tabindex="-1"'
-    if not name:
-        plan = MAPS + plan
-    if name == "heads-off":
-        plan, written = HINT + plan + BAR, "span"
-    slots = {
-        "piece": f' data-piece="{name}"' if name else "",
-        "options": "" if name else OPTIONS,
-        "swap": "" if name else SWAP,
-        "reads": "" if name else READS,
-        "temperature": TEMPERATURE if name == "next-token" else "",
-        "act": f"Load the {'tokenizer' if tokens else 'translator'} ({megabytes} MB) and {act}",
-        "then": act.capitalize(),
-        "ids": " data-ids" if tokens else "",
-        "sentence": escape(SENTENCE),
-        "translation": escape(scene.text),
-        "source": _tokens(scene.source, "span", scene.source_ids if tokens else None),
-        "target": _tokens(scene.target, written),
-        "plan": plan,
-        "plan-title": piece.title,
-        "bars": bars(scene.likely(step), scene.target_ids[step]),
-        "off": OFF if "flow" in piece.sections else "",
-        "all-on": ALL_ON,
-        "answer": ANSWER,
-        "text": escape(scene.text),
-        "decoding": " hidden" if piece.large.startswith("encoder") else "",
-        "written": escape(scene.target[step]),
-        "step-title": "Writing" if name == "memory" else "The next token",
-        "step": str(step + 1),
-        "steps": str(len(scene.target)),
-        "row": escape(scene.rows("decoder")[step]),
-        "first": json.dumps(_steps(scene)).replace("<", r"\u003c"),
-        "large-title": f"{_title(piece.large)}, head {piece.head}",
-        "large": _large(scene, piece, step),
-        "size": str(loaded),
-        "version": version(),
-        "large-name": piece.large,
-        "large-head": str(piece.head),
-        "cell": f"{piece.cell[0]} {piece.cell[1]}",
-        **{f"code-{step}": _code(step) for step in ("score", "scale", "weight", "choice")},
-        **_cell(scene, piece),
-    }
-    for slot, content in slots.items():
-        template = template.replace("{{ " + slot + " }}", content)
-    if "{{" in template:
-        raise ValueError(f"a slot is left: {template[template.index('{{') :][:40]}")
-    return template
+    scene, piece, cuts = first_scene(), PIECES[name], name == "tokens"
+    loaded = sum(file.stat().st_size for file in model_files()[:-1]) if cuts else size()
+    attention, (i, j) = scene.tape[piece.large], piece.cell
+    scores = attention.scores[0, piece.head, i]
+    return fill(
+        "machine/page/machine.html",
+        name=name,
+        scene=scene,
+        piece=piece,
+        sentence=SENTENCE,
+        kinds=KINDS,
+        stacks=STACKS,
+        lines=_lines(),
+        steps=json.dumps(_steps(scene)).replace("<", r"\u003c"),
+        step=len(scene.target) - 1 if name == "memory" else 0,
+        encoding=piece.large.startswith("encoder"),
+        pressed=None if name == "heads-off" else piece.head,
+        what="tokenizer" if cuts else "translator",
+        act={"tokens": "cut it into tokens", "head": "show the maps"}.get(name, "translate"),
+        size=loaded,
+        megabytes=f"{loaded / 1e6:.{int(cuts)}f}",
+        version=version(),
+        large=attention.weights[0, piece.head].tolist(),
+        query=attention.query[0, piece.head, i],
+        key=attention.key[0, piece.head, j],
+        scores=scores,
+        score=scores[j],
+        title=_title,
+        small_map=_small_map,
+        tone=_tone,
+    )

@@ -1,12 +1,12 @@
 """Show quiz questions in a notebook and on the site, with HTML and CSS alone."""
 
-import html
 from dataclasses import dataclass
-from importlib.resources import files
 
 from markdown_it import MarkdownIt
 
-from glassbox_book.quiz.questions import Option, Question, load
+from glassbox_book.outputs import read
+from glassbox_book.quiz.questions import Question, load
+from glassbox_book.templates import fill
 
 _inline = MarkdownIt("zero").enable(["backticks", "emphasis", "escape"]).renderInline
 
@@ -27,18 +27,9 @@ class Quiz:
     questions: dict[int, Question]
 
     def _repr_html_(self) -> str:
-        style = files("glassbox_book.quiz").joinpath("quiz.css").read_text(encoding="utf-8")
-        sections = [self._section(*question) for question in self.questions.items()]
-        return "\n".join([f"<style>\n{style}</style>", *sections])
-
-    def _section(self, number: int, question: Question) -> str:
-        name = html.escape(f"quiz-{self.chapter}-{question.id}")
-        options = "\n".join(_details(name, option) for option in question.option)
-        return (
-            f'<section class="gb-quiz" role="group" aria-labelledby="{name}">\n'
-            f'<p class="gb-question" id="{name}">{number}. {_inline(question.text)}</p>\n'
-            f"{options}\n</section>"
-        )
+        style = read("quiz/quiz.css")
+        html = fill("quiz/quiz.html", style=style, markdown=_inline, **vars(self))
+        return html.rstrip("\n")
 
     def __repr__(self) -> str:
         """List questions and options without revealing the answers."""
@@ -77,13 +68,3 @@ def quiz(chapter: str, *numbers: int) -> Quiz:
         if number not in questions:
             raise ValueError(f"{chapter} has questions 1 to {len(questions)}, but no {number}")
     return Quiz(chapter, {number: questions[number] for number in numbers or questions})
-
-
-def _details(name: str, option: Option) -> str:
-    """Return one option that unfolds; a browser keeps one per name open at a time."""
-    side, word = ("right", "Right") if option.right else ("wrong", "Wrong")
-    return (
-        f'<details class="gb-option gb-{side}" name="{name}">'
-        f"<summary>{_inline(option.text)}</summary>"
-        f"<p><strong>{word}.</strong> {_inline(option.why)}</p></details>"
-    )

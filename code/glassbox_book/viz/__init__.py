@@ -10,17 +10,11 @@ from glassbox_book.viz.matrices import heat_map, heat_maps
 from glassbox_book.viz.points import scatter, scatters, trade_off
 from glassbox_book.viz.schemes import position_scheme
 from glassbox_book.viz.source import Source
-from glassbox_book.viz.style import (
-    KEY,
-    QUERY,
-    TEXT,
-    VALUE,
-    use_book_style,
-)
+from glassbox_book.viz.style import KEY, QUERY, TEXT, VALUE, use_book_style
 from glassbox_book.viz.tables import Table
 from glassbox_book.viz.tensors import tensor
 from glassbox_book.viz.trees import Node, search_tree
-from glassbox_book.viz.vectors import vector_sums, vectors
+from glassbox_book.viz.vectors import vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view
 
 __all__ = [
@@ -53,6 +47,5 @@ __all__ = [
     "tensor",
     "trade_off",
     "use_book_style",
-    "vector_sums",
     "vectors",
 ]

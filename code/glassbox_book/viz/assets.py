@@ -6,15 +6,15 @@ the frame's own scripts, which make the drawing keyboard accessible, legible in 
 as wide as its page.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
 from functools import cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+
+from glassbox_book import outputs
+from glassbox_book.outputs import read
 
 #: Name of the file that :func:`write` creates and that frames of committed outputs load.
 SCRIPT_NAME = "attention-views.js"
@@ -23,7 +23,7 @@ SCRIPT_NAME = "attention-views.js"
 SITE_FOLDER = "_static/glassbox"
 
 #: The frame's own scripts, in the order they are needed.
-_FRAME_SCRIPTS = ("draw.js", "readout.js", "access.js", "start.js")
+_FRAME_SCRIPTS = [f"viz/frame/{name}.js" for name in ("draw", "readout", "access", "start")]
 
 _LIBRARIES = (
     ("mpld3", "js/d3.v5.min.js", "D3 5.7.0, BSD-3-Clause, Mike Bostock"),
@@ -37,10 +37,7 @@ def write(folder: str | Path) -> Path:
     The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
-    path = Path(folder) / SCRIPT_NAME
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(bundle(), encoding="utf-8")
-    return path
+    return outputs.write(folder, {SCRIPT_NAME: bundle()})[0]
 
 
 @cache
@@ -55,8 +52,8 @@ def bundle() -> str:
     )
     parts.append("/* bertviz, Apache-2.0, Jesse Vig; unmodified */")
     parts.append(f"const bertviz = {{\n{views}\n}};")
-    parts.append(f"const FRAME_STYLE = {json.dumps(frame_file('frame.css'))};")
-    parts.append("(() => {\n'use strict';\n" + "\n".join(map(frame_file, _FRAME_SCRIPTS)) + "})();")
+    parts.append(f"const FRAME_STYLE = {json.dumps(read('viz/frame/frame.css'))};")
+    parts.append("(() => {\n'use strict';\n" + "\n".join(map(read, _FRAME_SCRIPTS)) + "})();")
     return "\n;\n".join(parts) + "\n"
 
 
@@ -65,12 +62,6 @@ def packed_bundle() -> str:
     """Return :func:`bundle` compressed and as base64, for outputs that include it."""
     packed = gzip.compress(bundle().encode(), compresslevel=9, mtime=0)
     return base64.b64encode(packed).decode("ascii")
-
-
-@cache
-def frame_file(name: str) -> str:
-    """Return one of the frame's own files."""
-    return files("glassbox_book.viz").joinpath("frame", name).read_text(encoding="utf-8")
 
 
 def _package_file(package: str, name: str) -> str:

@@ -1,7 +1,5 @@
 """Attention weights as a grid of cells: queries downwards, keys to the right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +16,8 @@ def attention_map(
     key_tokens: Sequence[str] | None = None,
     *,
     title: str = "",
-    vmax: float = 1.0,
     annotate: bool = True,
+    **options: Any,
 ) -> Cells:
     """Draw one attention map.
 
@@ -33,10 +31,10 @@ def attention_map(
         Names of the columns. Defaults to the query tokens.
     title : str
         Title of the map.
-    vmax : float
-        The weight of the deepest colour. Keep it the same for maps that are compared.
     annotate : bool
         Write each weight into its cell, if the cell is large enough.
+    **options
+        ``vmax``, as for :func:`attention_maps`.
 
     Returns
     -------
@@ -49,13 +47,7 @@ def attention_map(
         If ``weights`` is not a matrix of numbers that fits the tokens.
     """
     return attention_maps(
-        [weights],
-        query_tokens,
-        key_tokens,
-        titles=[title],
-        vmax=vmax,
-        annotate=annotate,
-        columns=1,
+        [weights], query_tokens, key_tokens, titles=[title], annotate=annotate, **options
     )
 
 
@@ -74,10 +66,12 @@ def attention_maps(
     Parameters
     ----------
     weights : sequence of arrays or tensors, each of shape (q_len, k_len)
-    query_tokens, key_tokens, vmax, annotate
+    query_tokens, key_tokens, annotate
         As for :func:`attention_map`.
     titles : sequence of str
         One per map.
+    vmax : float
+        The weight of the deepest colour. Keep it the same for maps that are compared.
     columns : int
         Number of maps side by side, if there is room.
 

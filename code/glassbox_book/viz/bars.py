@@ -1,7 +1,5 @@
 """Bar charts: the sizes of a few named things."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ from matplotlib.figure import Figure
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT
+from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
 #: Series differ by more than their colour.
@@ -21,13 +19,7 @@ _ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for the space around a panel'
 
 @in_two_widths
 def bar_chart(
-    labels: Sequence[str],
-    values: Any,
-    *,
-    value_label: str,
-    annotate: str | None = "{:.2f}",
-    highlight: Collection[int] = (),
-    upright: bool = False,
+    labels: Sequence[str], values: Any, *, highlight: Collection[int] = (), **options: Any
 ) -> Figure:
     """Draw a bar for each label, or one for each label and series.
 
@@ -37,14 +29,10 @@ def bar_chart(
         Names of the bars, in this order from top to bottom or from left to right.
     values : sequence of numbers, or mapping of str to sequence of numbers
         One number for each label; for several series, by their names, which make a legend.
-    value_label : str
-        What the numbers are.
-    annotate : str, optional
-        The format of the number at the end of each bar, or ``None`` for no number.
     highlight : collection of int
         Indices of the labels whose bars are highlighted.
-    upright : bool
-        Draw vertical bars, which suit many short labels.
+    **options
+        As for :func:`bar_charts`; ``value_label`` is required.
 
     Returns
     -------
@@ -57,13 +45,7 @@ def bar_chart(
         If there are no labels, a series does not have one value per label, there are more than
         four series, or an index to highlight is not that of a label.
     """
-    return bar_charts(
-        {"": (labels, values)},
-        value_label=value_label,
-        annotate=annotate,
-        highlight={"": highlight},
-        upright=upright,
-    )
+    return bar_charts({"": (labels, values)}, highlight={"": highlight}, **options)
 
 
 @in_two_widths
@@ -85,11 +67,11 @@ def bar_charts(
     value_label : str
         What the numbers are, in all panels.
     annotate : str, optional
-        As for :func:`bar_chart`.
+        The format of the number at the end of each bar, or ``None`` for no number.
     highlight : mapping of str to collection of int, optional
         For some titles, indices of the labels whose bars are highlighted.
     upright : bool
-        As for :func:`bar_chart`.
+        Draw vertical bars, which suit many short labels.
     columns : int
         Number of panels side by side; on a phone they are stacked.
 
@@ -144,10 +126,7 @@ def _check(
     if len(series) > len(_SERIES):
         raise ValueError(f"{title!r} has {len(series)} series; {len(_SERIES)} can be told apart")
     for name, values in series.items():
-        if len(values) != len(labels):
-            raise ValueError(
-                f"{title!r}, {name!r} has {len(values)} values for {len(labels)} labels"
-            )
+        check_length(f"{title!r}, {name!r}", values, "values", len(labels), "labels")
     for place in marked:
         if not 0 <= place < len(labels):
             raise ValueError(

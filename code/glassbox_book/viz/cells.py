@@ -5,24 +5,23 @@ sheet mixes the cell's colour from it, so zero has the colour of the paper in ev
 with many cells becomes a picture: one PNG for each sign, through which the same colours show.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape
-from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from glassbox_book.viz.view import SCRIPTS_VARIABLE
+from glassbox_book import outputs
+from glassbox_book.outputs import Output, are_linked, read
+from glassbox_book.templates import fill
 
 #: The files that :func:`write` creates and the pages of the site load.
 SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
@@ -40,7 +39,7 @@ Names = Sequence[str] | None
 
 
 @dataclass(frozen=True, repr=False)
-class Cells:
+class Cells(Output):
     """Coloured cells that a notebook, or anything else that shows HTML, can display.
 
     Attributes
@@ -54,33 +53,17 @@ class Cells:
     body: str
     text: str
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": self.text}
-
     def html(self) -> str:
-        """Return the HTML, which loads style and script from the site or includes them.
-
-        ``GLASSBOX_VIEW_SCRIPTS`` decides which, as for the attention views.
-        """
-        if os.environ.get(SCRIPTS_VARIABLE) == "linked":
-            return f"{self.body}\n<script>\n{_file('cells_lab.js')}</script>"
-        style, script = _file(STYLE_NAME), _file(SCRIPT_NAME)
+        """Return the HTML, which loads style and script from the site or includes them."""
+        if are_linked():
+            return f"{self.body}\n<script>\n{read('viz/cells_lab.js')}</script>"
+        style, script = read("viz/cells.css"), read("viz/cells.js")
         return f"<style>{style}</style>{self.body}\n<script>\n{script}</script>"
 
 
 def write(folder: str | Path) -> None:
     """Write script and style sheet into ``folder``, for example the site's ``_static/glassbox``."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name in (SCRIPT_NAME, STYLE_NAME):
-        (Path(folder) / name).write_text(_file(name), encoding="utf-8")
-
-
-@cache
-def _file(name: str) -> str:
-    return files("glassbox_book.viz").joinpath(name).read_text(encoding="utf-8")
+    outputs.write(folder, {name: read(f"viz/{name}") for name in (SCRIPT_NAME, STYLE_NAME)})
 
 
 def maps(
@@ -119,17 +102,11 @@ def maps(
     limit = max(-low, high)
     # A limit of nearly 1 gets as many decimals as 1, however a processor rounds.
     digits = max(1, 2 - math.floor(math.log10(float(f"{limit:.3g}"))))
-    written = annotate or f"{{:.{digits}f}}"
     shape = matrices[0][1].shape
-    longest = 0
-    panels = []
-    for title, matrix in matrices:
-        if max(shape) > _MOST_CELLS:
-            panels.append((title, _picture(matrix / limit, scale, names[0])))
-            continue
-        texts = [[written.format(number) for number in row] for row in matrix]
-        longest = max(longest, *(len(text.lstrip("-")) for row in texts for text in row))
-        panels.append((title, rows(texts, matrix / limit, names[0])))
+    panels = [
+        (title, _written(matrix, annotate or f"{{:.{digits}f}}"), matrix / limit)
+        for title, matrix in matrices
+    ]
     ends = [low, 0.0, high] if low < 0 < high else [low, high]
     bar = "<i></i>".join(f"<span>{_short(end, digits)}</span>" for end in ends)
     what = f"{len(matrices)} maps" if len(matrices) > 1 else "Map"
@@ -137,15 +114,22 @@ def maps(
     body = frame(
         "gb-map gb-signed" if low < 0 else "gb-map",
         panels,
-        shape,
         labels[:2],
         names,
         name=name,
         below=f'<p class="gb-scale">{bar} {escape(labels[2])}</p>',
-        longest=longest if annotate else None,
+        numbers=annotate is not None,
         across=across,
+        scale=scale,
     )
     return Cells(body, name)
+
+
+def _written(matrix: NDArray[np.float64], number: str) -> list[list[str]]:
+    """Return the numbers of a matrix as text, or nothing if it has too many for cells."""
+    if max(matrix.shape) > _MOST_CELLS:
+        return []
+    return [[number.format(x) for x in row] for row in matrix]
 
 
 def _short(number: float, digits: int) -> str:
@@ -154,45 +138,17 @@ def _short(number: float, digits: int) -> str:
     return f"{whole}.{decimals[0]}{decimals[1:].rstrip('0')}" if number else "0"
 
 
-def rows(texts: Sequence[Sequence[str]], shares: NDArray[np.float64], names: Names) -> str:
-    """Return the rows of a table of cells.
-
-    Parameters
-    ----------
-    texts : sequence of sequence of str
-        The text of each cell.
-    shares : array, shape (rows, columns)
-        The numbers as shares of the scale; colours are clipped at its ends.
-    names : sequence of str, optional
-        A name for each row.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    lines = []
-    for count, (line, row) in enumerate(zip(texts, shares, strict=True)):
-        cells = "".join(
-            f'<td style="--v:{share:.3f}">{text}</td>'
-            for text, share in zip(line, np.clip(row, -1, 1), strict=True)
-        )
-        name = names[count] if names else str(count)
-        lines.append(f"<tr><th scope=row><bdi>{escape(name)}</bdi></th>{cells}</tr>\n")
-    return "".join(lines)
-
-
 def frame(
     kinds: str,
-    panels: Sequence[tuple[str, str]],
-    shape: tuple[int, ...],
+    panels: Sequence[tuple[str, Sequence[Sequence[str]], NDArray[np.float64]]],
     labels: Sequence[str],
     names: tuple[Names, Names],
     *,
     name: str,
     below: str,
-    longest: int | None,
+    numbers: bool = True,
     across: int = 1,
+    scale: tuple[float, float] = (-1, 1),
 ) -> str:
     """Return panels of cells with everything around them.
 
@@ -201,10 +157,9 @@ def frame(
     kinds : str
         Classes for the style sheet. A ``gb-tensor`` is as wide as its numbers and names, anything
         else as wide as the page.
-    panels : sequence of pairs of str
-        The title and the rows of each panel.
-    shape : tuple of int
-        The numbers of rows and columns.
+    panels : sequence of (title, texts, shares)
+        The texts of the cells of each panel, and their numbers as shares of the scale; colours are
+        clipped at its ends. Without texts, a panel is a picture.
     labels : pair of str
         What the rows and columns are.
     names : pair of sequence of str
@@ -213,22 +168,34 @@ def frame(
         A description of the whole for screen readers.
     below : str
         HTML to put below.
-    longest : int, optional
-        The length of the longest number in a cell, without its sign. Without it, cells show no
-        numbers.
+    numbers : bool
+        Whether cells show their texts, if there is room.
     across : int
         Number of panels side by side, if there is room.
+    scale : pair of float
+        The numbers of the deepest colours.
 
     Returns
     -------
     str
         HTML.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many names as rows or columns.
     """
+    shape = panels[0][2].shape
+    for what, given, number in zip(("row", "column"), names, shape, strict=True):
+        if given is not None and len(given) != number:
+            raise ValueError(f"there are {len(given)} {what}_names for {number} {what}s")
     count = shape[1]
     half = [(_LETTER * len(each) + _AROUND) / 2 for each in names[1] or [""]]
     beside = max(_LETTER * len(each) + _AROUND for each in names[0] or [str(shape[0] - 1)])
     beside = max(beside, half[0])
-    letters = longest or 1
+    texts = [text for _, rows, _ in panels for row in rows for text in row]
+    longest = max((len(text.lstrip("-")) for text in texts), default=0)
+    letters = longest if numbers and texts else 1
     if kinds == "gb-tensor":
         letters = max(letters, *map(len, names[1] or [""]))
     style: dict[str, int | str]
@@ -245,27 +212,27 @@ def frame(
         style |= {f"lines{kind}": lines, f"least{kind}": f"{least:.0f}px"}
         style[f"beyond{kind}"] = f"{max(beyond, 0):.0f}px"
         levels.append([place % lines for place in range(count)])
-        if longest is None or wide < _DIGIT * longest:
+        if not numbers or wide < _DIGIT * longest:
             quiet += f" gb-quiet{kind}"
-    head = _head(names[1], shape, levels)
-    tables = "".join(
-        f'<div class="gb-panel"><table tabindex="0">'
-        f"{f'<caption>{escape(title)}</caption>' if title else ''}"
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>\n{body}</tbody></table></div>"
-        for title, body in panels
+    return fill(
+        "viz/cells.html",
+        kinds=kinds,
+        quiet=quiet,
+        name=name,
+        labels=labels,
+        style=style,
+        panels=[(title, _rows(rows, shares, names[0])) for title, rows, shares in panels],
+        head=_head(names[1], shape, levels),
+        shape=shape,
+        pictures=None if texts else _pictures([part for *_, part in panels], scale, names[0]),
+        below=below,
     )
-    row, column = map(escape, labels)
-    shown = "".join(
-        f"<span>{arrow} {label}</span> " for arrow, label in (("↓", row), ("→", column)) if label
-    )
-    shown = f'<p class="gb-axes">{shown}</p>' if shown else ""
-    variables = ";".join(f"--{key}:{value}" for key, value in style.items())
-    return (
-        f'<div class="gb-cells {kinds}{quiet}" role="group" aria-label="{escape(name)}" '
-        f'data-row="{row}" data-column="{column}" style="{variables}">{shown}'
-        f'<div class="gb-panels">{tables}</div>{below}'
-        '<p class="gb-read" aria-live="polite"></p></div>'
-    )
+
+
+def _rows(texts: Sequence[Sequence[str]], shares: NDArray[np.float64], names: Names) -> list[Any]:
+    """Return the name of each row, and the text and share of each of its cells."""
+    shown = zip(names or range(len(texts)), texts, np.clip(shares, -1, 1), strict=False)
+    return [(name, zip(*cells, strict=True)) for name, *cells in shown]
 
 
 def _stairs(half: Sequence[float], wide: float) -> tuple[int, float]:
@@ -281,26 +248,20 @@ def _stairs(half: Sequence[float], wide: float) -> tuple[int, float]:
     return lines, least
 
 
-def _head(names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]]) -> str:
-    """Return the names of the columns, or numbers as close together as fit on a phone."""
+def _head(
+    names: Names, shape: tuple[int, ...], levels: Sequence[Sequence[int]]
+) -> list[tuple[str, Any]]:
+    """Return the attributes and names of the columns, or numbers that fit on a phone."""
     count = shape[1]
     if names:
         steps = zip(names, *levels, strict=True)
-        return "".join(
-            f'<th scope=col style="--a:{a};--b:{b}"><bdi>{escape(name)}</bdi></th>'
-            for name, a, b in steps
-        )
+        return [(f'scope=col style="--a:{a};--b:{b}"', name) for name, a, b in steps]
     if max(shape) > _MOST_CELLS:
         marks = _marks(count)
-        spans = [end - start for start, end in zip(marks, [*marks[1:], count], strict=True)]
-        return "".join(
-            f'<th scope=colgroup colspan="{span}"><bdi>{mark}</bdi></th>'
-            for mark, span in zip(marks, spans, strict=True)
-        )
+        ends = pairwise([*marks, count])
+        return [(f'scope=colgroup colspan="{end - mark}"', mark) for mark, end in ends]
     every = 1 if count <= 16 else 2
-    return "".join(
-        f"<th scope=col><bdi>{i if i % every == 0 else ''}</bdi></th>" for i in range(count)
-    )
+    return [("scope=col", i if i % every == 0 else "") for i in range(count)]
 
 
 def _marks(count: int) -> range:
@@ -309,33 +270,51 @@ def _marks(count: int) -> range:
     return range(0, count, next(unit for unit in units if count <= unit * _MOST_MARKS))
 
 
-def _picture(shares: NDArray[np.float64], scale: tuple[float, float], names: Names) -> str:
-    """Return the one row of a table whose cells are pixels."""
-    count, columns = shares.shape
-    marks = range(count) if names else _marks(count)
-    beside = "".join(
-        f'<bdi style="top:{100 * (mark + 0.5) / count:.1f}%">'
-        f"{escape(names[mark]) if names else mark}</bdi>"
-        for mark in marks
-    )
-    layers = "".join(
-        f'<i class="gb-{kind}" style="--png:url({_png(sign * shares)})"></i>'
-        for kind, sign, end in (("more", 1, scale[1]), ("less", -1, scale[0]))
-        if end
-    )
-    limit = max(-scale[0], scale[1])
-    steep = min(max(count / columns, 0.3), 0.75)
-    return (
-        f'<tr><th scope=row>{beside}</th><td class="gb-picture" colspan="{columns}" '
-        f'data-rows="{count}" data-columns="{columns}" data-limit="{limit:.3f}" '
-        f'style="--steep:{steep:.2f}">{layers}</td></tr>\n'
-    )
+def _pictures(
+    panels: Sequence[NDArray[np.float64]], scale: tuple[float, float], names: Names
+) -> dict[str, Any]:
+    """Return what replaces the cells of large matrices: one picture for each sign, and marks."""
+    count, columns = panels[0].shape
+    signs = {"more": (1, scale[1]), "less": (-1, scale[0])}
+    return {
+        "marks": [
+            (100 * (mark + 0.5) / count, names[mark] if names else mark)
+            for mark in (range(count) if names else _marks(count))
+        ],
+        "layers": [
+            [(kind, _png(sign * x)) for kind, (sign, end) in signs.items() if end] for x in panels
+        ],
+        "limit": max(-scale[0], scale[1]),
+        "steep": min(max(count / columns, 0.3), 0.75),
+    }
 
 
 def _png(shares: NDArray[np.float64]) -> str:
     """Return a PNG with numbers from 0 to 1 as opacity; negative ones are transparent."""
-    picture = Image.fromarray(np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8))
-    picture.putpalette(bytes(3 * 256))
+    levels = np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8)
+    data = png(levels, bytes(range(256)), bytes(3))
+    return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
+
+
+def png(levels: NDArray[np.uint8], opacity: bytes, colour: bytes) -> bytes:
+    """Return a picture in one colour.
+
+    Parameters
+    ----------
+    levels : array, shape (rows, columns)
+        A level for each pixel.
+    opacity : bytes
+        The opacity of each level.
+    colour : bytes
+        Red, green and blue.
+
+    Returns
+    -------
+    bytes
+        A PNG.
+    """
+    picture = Image.fromarray(levels)
+    picture.putpalette(colour * len(opacity))
     file = io.BytesIO()
-    picture.save(file, "PNG", transparency=bytes(range(256)), optimize=True)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
+    picture.save(file, "PNG", transparency=opacity, optimize=True)
+    return file.getvalue()

@@ -1,7 +1,5 @@
 """Checks that the given tokens, layers and heads fit the attention."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from glassbox_book.viz.maps import AttentionMaps

@@ -1,20 +1,19 @@
 """Two models' attention: the first, the second, or their difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
-from glassbox_book.viz import checks, geometry, views
+from glassbox_book.viz import checks, views
 from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
 
 #: Float32 rounds at 1e-7; accumulated over layers, processors differ by less than 1e-5.
 _DIFFERENCE_DIGITS = 5
+_NAMES = "ours", "reference"
 
 
 def compare_heads(
@@ -24,11 +23,8 @@ def compare_heads(
     *,
     layer: int = 0,
     head: int = 0,
-    view: Literal["neuron", "head", "model"] = "neuron",
-    layers: Sequence[int] | None = None,
+    view: views.Kind = "neuron",
     key_tokens: Sequence[str] | None = None,
-    names: tuple[str, str] = ("ours", "reference"),
-    title: str | None = None,
 ) -> View:
     """Draw the same head of two models, and state how far apart their weights are.
 
@@ -42,12 +38,10 @@ def compare_heads(
     ----------
     ours, theirs : object
         As for :func:`glassbox_book.viz.neuron_view` or :func:`glassbox_book.viz.head_view`.
-    tokens, layer, head, layers, key_tokens, title
+    tokens, layer, head, key_tokens
         As for :func:`glassbox_book.viz.neuron_view`.
     view : {"neuron", "head", "model"}
         Draw queries, keys and weights; weights alone; or the weights of all heads.
-    names : pair of str
-        Names of the two models.
 
     Returns
     -------
@@ -59,12 +53,12 @@ def compare_heads(
     ValueError
         If the two differ in layers, heads or positions, or as for the view that is drawn.
     """
-    if view not in ("neuron", "head", "model"):
+    if view not in get_args(views.Kind):
         raise ValueError(f"view={view!r}; it can be 'neuron', 'head' or 'model'")
     first, second = (gather(source, vectors=view == "neuron") for source in (ours, theirs))
     _check_alike(first, second)
     left, right = checks.token_texts(first, tokens, key_tokens)
-    layers = checks.check_numbers("layer", layers, first.n_layers)
+    layers = list(range(first.n_layers))
     checks.check_one("layer", layer, layers)
     checks.check_one("head", head, range(first.n_heads))
 
@@ -76,46 +70,27 @@ def compare_heads(
         f"{first.n_heads} heads: {largest}"
     )
     all_heads = view == "model"
-    if view == "neuron":
-        drawing = geometry.neuron_drawing(len(left), len(right))
-        wide = geometry.neuron_drawing(len(left), len(right), expanded=True)
-        extra: dict[str, Any] = {
-            "expandedSize": wide.as_data(),
-            "expanded": False,
-            "head": head,
-            "causal": first.is_causal,
-        }
-    elif all_heads:
-        columns = max(first.n_heads, 6)
-        drawing = geometry.model_drawing(len(left), len(right), len(layers), columns)
-        extra = {"heads": list(range(first.n_heads)), "columns": columns}
-    else:
-        drawing = geometry.head_drawing(len(left), len(right), first.n_heads)
-        squares = geometry.squares_in_a_row(first.n_heads)
-        extra = {"heads": [head], "squares": squares}
-    data = {
-        "view": view,
-        **views.shared_data(left, right, layers, drawing),
-        **extra,
-        "layer": layers.index(layer),
-        "names": list(names),
-        "differences": numbers(differences[layers], _DIFFERENCE_DIGITS),
-        "models": _both(first.pick(layers), second.pick(layers)),
+    shown = list(range(first.n_heads)) if all_heads else [head]
+    drawing, data = views.parts(view, first, left, right, layers, layer, shown)
+    data |= {
+        "layer": layer,
+        "names": list(_NAMES),
+        "differences": numbers(differences, _DIFFERENCE_DIGITS),
+        "models": _both(first, second),
     }
-    if differences[layers].max().round(_DIFFERENCE_DIGITS):
-        data["apart"] = numbers(apart[layers], _DIFFERENCE_DIGITS)
-    shown = f"{differences[layer, head]:.{_DIFFERENCE_DIGITS}f}"
+    if differences.max().round(_DIFFERENCE_DIGITS):
+        data["apart"] = numbers(apart, _DIFFERENCE_DIGITS)
     static = (
         f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
-        f"{shown}.</p>"
+        f"{differences[layer, head]:.{_DIFFERENCE_DIGITS}f}.</p>"
     ) + "".join(
         f"<p>{escape(name)}:</p>"
-        + (picture_element(maps.pick(layers).weights, layers, extra["heads"]) if all_heads else "")
+        + (picture_element(maps.weights, layers, shown) if all_heads else "")
         + one_head_table(maps, layer, head, left, right)
-        for name, maps in zip(names, (first, second), strict=True)
+        for name, maps in zip(_NAMES, (first, second), strict=True)
     )
     return View(
-        text=f"{names[0]} and {names[1]}, "
+        text=f"{' and '.join(_NAMES)}, "
         f"{views.extent(left, right, layers, range(first.n_heads))}"
         + ("" if all_heads else f", first layer {layer}, head {head}"),
         data=data,
@@ -124,7 +99,6 @@ def compare_heads(
         if all_heads
         else table_summary(layer, head),
         heights=views.heights(drawing, switch=True),
-        title=title,
         said=f"{said}.",
     )
 
@@ -143,11 +117,7 @@ def _check_alike(first: AttentionMaps, second: AttentionMaps) -> None:
 def _both(first: AttentionMaps, second: AttentionMaps) -> list[dict[str, Any]]:
     """Return the numbers of both, omitting arrays of the second that round to the first's."""
     data = [views.model_data(first), views.model_data(second)]
-    for part, name, digits in (
-        ("weights", "weights", views.WEIGHT_DIGITS),
-        ("query", "queries", views.VECTOR_DIGITS),
-        ("key", "keys", views.VECTOR_DIGITS),
-    ):
+    for part, name, digits in views.ARRAYS:
         one, other = getattr(first, part), getattr(second, part)
         if one is not None and np.abs(one - other).max() < 0.1 * 10**-digits:
             del data[1][name]

@@ -1,7 +1,5 @@
 """A distribution before and after reshaping, for the same tokens on one scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import ROSE, TEAL, TEXT
+from glassbox_book.viz.style import ROSE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
 _ROW, _AROUND = 0.2, 0.42  # inches: for a token, and for the space around a panel
@@ -24,7 +22,6 @@ def reshaped(
     before: Any,
     panels: Mapping[str, Any],
     *,
-    columns: int = 4,
     limit: float | int | None = None,
 ) -> Figure:
     """Draw one distribution reshaped in several ways, one panel for each.
@@ -40,8 +37,6 @@ def reshaped(
         The probability of each token.
     panels : mapping of str to sequence of numbers
         Title to the probability of each token afterwards; 0 if it was cut off.
-    columns : int
-        Number of panels side by side; at most two on a phone.
     limit : number, optional
         End of the probability axis. Defaults to a little above the largest. A longer bar has its
         number written inside.
@@ -54,21 +49,18 @@ def reshaped(
     Raises
     ------
     ValueError
-        If there are no panels or columns, or a panel lacks one probability per token.
+        If there are no panels, or a panel lacks one probability per token.
 
     Notes
     -----
     Chapter 10.
     """
-    columns = side_by_side(
-        panels, min(columns, 2) if is_narrow() else columns, "{title: probabilities}"
-    )
+    columns = side_by_side(panels, 2 if is_narrow() else 4, "{title: probabilities}")
     names = visible_all(tokens)
     drawn = {title: numbers(values) for title, values in panels.items()}
     first = numbers(before)
     for title, values in (("before", first), *drawn.items()):
-        if len(values) != len(names):
-            raise ValueError(f"{title!r} has {len(values)} probabilities for {len(names)} tokens")
+        check_length(repr(title), values, "probabilities", len(names), "tokens")
     top = limit or 1.08 * max(first.max(), *(values.max() for values in drawn.values()))
     size = (width() / columns, _ROW * len(names) + _AROUND)
     fig, axes = grid(

@@ -4,8 +4,6 @@ Sizes are in CSS pixels. The numbers mirror the constants at the top of bertviz'
 browser test compares them with the drawings.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 

@@ -1,7 +1,5 @@
 """All segmentations of a word, as arcs over its letters."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Line charts over a common axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,10 +14,11 @@ from glassbox_book.viz.panels import (
     name_ends,
     numbers,
     side_by_side,
+    write,
     write_level,
 )
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import SERIES, TEXT, check_series
+from glassbox_book.viz.style import SERIES, TEXT, check_length, check_series
 
 _FEW = 16  # up to so many points get a mark and a tick each
 _HEIGHT, _AROUND = 2.5, 0.3  # inches
@@ -70,9 +69,8 @@ def curves(
         If there is nothing to draw, a curve does not have one value per point, panels differ in
         their series, there are more than six, or a number on a logarithmic axis is not positive.
     """
-    fig, axes = _panels(
-        x, panels, x_label, y_label, columns, log_x=log_x, log_y=log_y, one_scale=True
-    )
+    labels, log = (x_label, y_label), {"log_x": log_x, "log_y": log_y}
+    fig, axes = _panels(x, panels, labels, log, columns=columns, sharey=True)
     if x_names is not None:
         for ax in axes:
             ax.set_xticks(numbers(x), list(x_names))
@@ -108,7 +106,8 @@ def line_charts(
     ValueError
         As in :func:`curves`.
     """
-    fig, axes = _panels(x, panels, x_label, "", 2, log_x=log_x, log_y=log_y, one_scale=False)
+    log = {"log_x": log_x, "log_y": log_y}
+    fig, axes = _panels(x, panels, (x_label, ""), log, columns=2, sharey=False)
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
@@ -121,13 +120,10 @@ def line_charts(
 def _panels(
     x: Any,
     panels: Panels,
-    x_label: str,
-    y_label: str,
+    labels: tuple[str, str],
+    log: dict[str, bool],
     columns: int,
-    *,
-    log_x: bool,
-    log_y: bool,
-    one_scale: bool,
+    sharey: bool,
 ) -> tuple[Figure, list[Axes]]:
     columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {series: values}}")
     places = numbers(x)
@@ -135,23 +131,28 @@ def _panels(
         title: {name: numbers(values) for name, values in series.items()}
         for title, series in panels.items()
     }
-    _check(places, drawn, log_x=log_x, log_y=log_y)
+    _check(places, drawn)
+    everything = {f"{t!r}, {n!r}": values for t in drawn for n, values in drawn[t].items()}
+    for option, named in {"log_y": everything, "log_x": {"x": places}}.items():
+        if log[option]:
+            _check_positive(option, named)
+    size = (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT)
     fig, axes = grid(
         list(drawn),
         columns,
-        (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT),
+        size,
         around=_AROUND,
-        x_label=x_label,
-        y_label=y_label,
+        x_label=labels[0],
+        y_label=labels[1],
         sharex=True,
-        sharey=one_scale,
+        sharey=sharey,
     )
-    lowest = min(np.nanmin(values) for series in drawn.values() for values in series.values())
+    lowest = min(np.nanmin(values) for values in everything.values())
     for ax, series in zip(axes, drawn.values(), strict=True):
         draw_lines(ax, places, series)
-        if log_x:
+        if log["log_x"]:
             ax.set_xscale("log")
-        if log_y:
+        if log["log_y"]:
             ax.set_yscale("log")
             ax.yaxis.set_major_locator(LogLocator(numticks=6))
             ax.yaxis.set_minor_locator(NullLocator())
@@ -162,31 +163,23 @@ def _panels(
     return fig, axes
 
 
-def _check(
-    places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]], *, log_x: bool, log_y: bool
-) -> None:
+def _check(places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     first = list(next(iter(drawn.values())))
     for title, series in drawn.items():
         check_series(series)
         if list(series) != first:
             raise ValueError(f"{title!r} has the series {list(series)}, the first panel {first}")
         for name, values in series.items():
-            if len(values) != len(places):
-                raise ValueError(
-                    f"{title!r}, {name!r} has {len(values)} values for {len(places)} points"
-                )
-            if log_y:
-                _check_positive(f"{title!r}, {name!r}", values, "log_y")
-    if log_x:
-        _check_positive("x", places, "log_x")
+            check_length(f"{title!r}, {name!r}", values, "values", len(places), "points")
 
 
-def _check_positive(name: str, values: np.ndarray, option: str) -> None:
-    if (values <= 0).any():
-        raise ValueError(
-            f"{name} has the value {values.min():.4g}; a number needs to be positive to have a "
-            f"logarithm: pass {option}=False"
-        )
+def _check_positive(option: str, named: Mapping[str, np.ndarray]) -> None:
+    for name, values in named.items():
+        if (values <= 0).any():
+            raise ValueError(
+                f"{name} has the value {values.min():.4g}; a number needs to be positive to have "
+                f"a logarithm: pass {option}=False"
+            )
 
 
 def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> None:
@@ -285,15 +278,8 @@ def spread_chart(
         ends.append((name, last, mean[known], colour))
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
-        ax.annotate(
-            level[0],
-            (0, level[1]),
-            xycoords=("axes fraction", "data"),
-            ha="left",
-            va="bottom",
-            xytext=(0, 1),
-            textcoords="offset points",
-        )
+        look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
+        write(ax, level[0], (0, level[1]), (0, 1), **look)
     _mark(ax, places)
     ax.set_ylim(base, limit)
     ax.grid(axis="y")

@@ -1,6 +1,4 @@
-"""The data of the attention views, gathered from recordings, model outputs or tensors."""
-
-from __future__ import annotations
+"""The data of the attention views, gathered from recordings or tensors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,18 +44,14 @@ class AttentionMaps:
         q_len, k_len = self.weights.shape[2:]
         return bool(q_len == k_len > 1 and not np.triu(self.weights, k=1).any())
 
-    def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> AttentionMaps:
+    def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> "AttentionMaps":
         """Return the maps of some layers, and of some heads, in the order given."""
-
-        def picked(array: Array | None) -> Array | None:
-            if array is None:
-                return None
-            array = array[list(layers)]
-            return array if heads is None else array[:, list(heads)]
-
-        weights = picked(self.weights)
-        assert weights is not None
-        return AttentionMaps(weights, picked(self.query), picked(self.key))
+        chosen = slice(None) if heads is None else list(heads)
+        picked: Any = (
+            None if array is None else array[list(layers)][:, chosen]
+            for array in (self.weights, self.query, self.key)
+        )
+        return AttentionMaps(*picked)
 
 
 def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
@@ -66,10 +60,8 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
     Parameters
     ----------
     attention : object
-        One of: a recording (``with record(model) as tape``) or a list of its records; a Hugging
-        Face output with ``attentions``; a list or tuple with one tensor of weights per layer,
-        each of shape ``(1, heads, q_len, k_len)``; the output of a model of
-        ``bertviz.transformers_neuron_view``, or its last element.
+        A recording (``with record(model) as tape``), or a list or tuple with one record, or tensor
+        of weights ``(1, heads, q_len, k_len)``, per layer.
     vectors : bool
         Whether to gather queries and keys as well, and to require them.
 
@@ -79,7 +71,12 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
         If there is no layer, the batch holds more than one text, the layers differ in shape, the
         numbers are not attention weights, or required ``vectors`` are missing.
     """
-    layers = _layers(attention)
+    layers = list(attention.values()) if isinstance(attention, Mapping) else attention
+    if not isinstance(layers, list | tuple):
+        raise ValueError(
+            f"cannot find attention in a {type(attention).__name__}: pass a tape, or a list with "
+            "one record, or tensor of shape (1, heads, q_len, k_len), per layer"
+        )
     if not layers:
         raise ValueError(
             "there is not one layer of attention to draw (got an empty "
@@ -87,75 +84,36 @@ def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:
             "and pass the tape after the block"
         )
     found = [_read_layer(number, layer, vectors) for number, layer in enumerate(layers)]
-    shapes = [layer["weights"].shape for layer in found]
-    for number, shape in enumerate(shapes):
-        if shape != shapes[0]:
+    first = found[0][0].shape
+    for number, (weights, *_) in enumerate(found):
+        if weights.shape != first:
             raise ValueError(
-                f"layer 0 has weights of shape {shapes[0]} and layer {number} of shape {shape} "
+                f"layer 0 has weights of shape {first} and layer {number} of shape {weights.shape} "
                 "(heads, queries, keys); one view draws one kind of attention: pass a list with "
                 "the records of one kind, for instance "
                 "[tape[name] for name in tape if 'cross' in name]"
             )
-    weights = np.stack([layer["weights"] for layer in found])
-    _check_weights(weights)
+    maps = AttentionMaps(*map(np.stack, zip(*found, strict=True)))
+    _check_weights(maps.weights)
+    return maps
+
+
+def _read_layer(number: int, layer: Any, vectors: bool) -> list[Array]:
+    """Return the weights of a layer and, if they are wanted, its queries and keys."""
+    weights = _single(number, "weights", getattr(layer, "weights", layer))
     if not vectors:
-        return AttentionMaps(weights)
-    query = np.stack([layer["query"] for layer in found])
-    key = np.stack([layer["key"] for layer in found])
-    return AttentionMaps(weights, query, key)
-
-
-def _layers(attention: Any) -> list[Any]:
-    """Unwrap an object into a list with one element per layer."""
-    if hasattr(attention, "attentions"):  # first, because a Hugging Face output is also a mapping
-        if attention.attentions is None:
-            raise ValueError(
-                "the output's attentions is None: load the model with "
-                "attn_implementation='eager' and call it with output_attentions=True"
-            )
-        return list(attention.attentions)
-    for name in ("cross_attentions", "decoder_attentions", "encoder_attentions"):
-        if getattr(attention, name, None) is not None:
-            raise ValueError(
-                f"the output has several kinds of attention: pass one, for instance output.{name}"
-            )
-    if isinstance(attention, Mapping):
-        return [attention] if "attn" in attention else list(attention.values())
-    if hasattr(attention, "weights"):
-        return [attention]
-    if isinstance(attention, (list, tuple)):
-        last = attention[-1] if attention else None
-        if isinstance(last, (list, tuple)) and last and isinstance(last[0], Mapping):
-            return list(last)  # bertviz's models return (hidden states, ..., [dict per layer])
-        return list(attention)
-    if getattr(attention, "ndim", None) == 4:
-        return [attention]
-    raise ValueError(
-        f"cannot find attention in a {type(attention).__name__}: pass a tape, an output with "
-        "attentions, or a list with one tensor of shape (1, heads, q_len, k_len) per layer"
-    )
-
-
-def _read_layer(number: int, layer: Any, vectors: bool) -> dict[str, Array]:
-    if isinstance(layer, Mapping):
-        parts = (layer.get("attn"), layer.get("queries"), layer.get("keys"))
-    elif hasattr(layer, "weights"):
-        parts = (layer.weights, getattr(layer, "query", None), getattr(layer, "key", None))
-    else:
-        parts = (layer, None, None)
-    if parts[0] is None:
-        raise ValueError(f"layer {number} has no attention weights: got {type(layer).__name__}")
-    read = {"weights": _single(number, "weights", parts[0])}
-    if vectors:
-        if parts[1] is None or parts[2] is None:
-            raise ValueError(
-                f"the neuron view draws queries and keys, and layer {number} brings only weights: "
-                "pass a tape of `record(model)`, or draw the weights alone with head_view"
-            )
-        read["query"] = _single(number, "query", parts[1])
-        read["key"] = _match_heads(_single(number, "key", parts[2]), len(read["weights"]))
-        _check_vectors(number, read)
-    return read
+        return [weights]
+    query, key = getattr(layer, "query", None), getattr(layer, "key", None)
+    if query is None or key is None:
+        raise ValueError(
+            f"the neuron view draws queries and keys, and layer {number} brings only weights: "
+            "pass a tape of `record(model)`, or draw the weights alone with head_view"
+        )
+    query, key = _single(number, "query", query), _single(number, "key", key)
+    if len(weights) % len(key) == 0:  # keys that several query heads share
+        key = np.repeat(key, len(weights) // len(key), axis=0)
+    _check_vectors(number, weights.shape, query, key)
+    return [weights, query, key]
 
 
 def _single(number: int, name: str, value: Any) -> Array:
@@ -178,13 +136,6 @@ def _single(number: int, name: str, value: Any) -> Array:
     return array[0]
 
 
-def _match_heads(key: Array, n_heads: int) -> Array:
-    """Repeat the keys that several query heads share (grouped-query attention)."""
-    if len(key) != n_heads and n_heads % len(key) == 0:
-        return np.repeat(key, n_heads // len(key), axis=0)
-    return key
-
-
 def _check_weights(weights: Array) -> None:
     if not np.isfinite(weights).all():
         layer, head, query, key = np.argwhere(~np.isfinite(weights))[0]
@@ -201,9 +152,8 @@ def _check_weights(weights: Array) -> None:
         )
 
 
-def _check_vectors(number: int, read: dict[str, Array]) -> None:
-    heads, q_len, k_len = read["weights"].shape
-    query, key = read["query"], read["key"]
+def _check_vectors(number: int, shape: tuple[int, ...], query: Array, key: Array) -> None:
+    heads, q_len, k_len = shape
     if query.shape[:2] != (heads, q_len) or key.shape[:2] != (heads, k_len):
         raise ValueError(
             f"layer {number}: weights of shape {(heads, q_len, k_len)} need queries "

@@ -1,7 +1,5 @@
 """Heat maps of matrices with labelled rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -92,22 +90,14 @@ def heat_maps(
             raise ValueError(
                 f"{title!r} has shape {matrix.shape}, the first has {rows_and_columns}"
             )
-    names = {"row": row_names, "column": column_names}
-    for (what, given), number in zip(names.items(), rows_and_columns, strict=True):
-        if given is not None and len(given) != number:
-            raise ValueError(f"there are {len(given)} {what}_names for {number} {what}s")
     return maps(
         list(drawn.items()),
         _color_range(drawn.values(), signed, limit),
         (row_label, column_label, value_label),
-        (_visible(row_names), _visible(column_names)),
+        (row_names and [*map(visible, row_names)], column_names and [*map(visible, column_names)]),
         annotate=annotate,
         across=columns,
     )
-
-
-def _visible(names: Sequence[str] | None) -> list[str] | None:
-    return None if names is None else [visible(name) for name in names]
 
 
 def _read_matrix(title: str, matrix: Any) -> np.ndarray:

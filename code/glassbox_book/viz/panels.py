@@ -1,9 +1,7 @@
 """Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -73,7 +71,6 @@ def grid(
     around: float = 0.0,
     x_label: str = "",
     y_label: str = "",
-    title_at: Literal["left", "center"] = "left",
     **layout: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with one panel for each title; the rest of the last row is empty.
@@ -90,8 +87,6 @@ def grid(
         Height in inches of the space above and below all panels.
     x_label, y_label : str
         What the axes are, written below the lowest panels and next to the leftmost.
-    title_at : {"left", "center"}
-        Alignment of a title above its panel.
     **layout
         For :func:`matplotlib.pyplot.subplots`, such as ``sharex``.
 
@@ -108,7 +103,7 @@ def grid(
         ax.remove()
     panels = list(axes.flat[: len(titles)])
     for place, (ax, title) in enumerate(zip(panels, titles, strict=True)):
-        ax.set_title(with_spaces(title), loc=title_at)
+        ax.set_title(with_spaces(title), loc="left")
         if place % columns == 0:
             ax.set_ylabel(y_label)
         if place + columns >= len(titles):  # nothing is below
@@ -168,18 +163,37 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
         The last point of each line, in the units of the axes.
     """
     for name, x, y, colour in ends:
-        ax.annotate(
-            with_spaces(name),
-            (x, y),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center_baseline",
-            color=INKS.get(colour, colour),
-            size=10,
-            annotation_clip=False,
-            parse_math=False,
-            label=_END,
-        )
+        look = {"color": INKS.get(colour, colour), "va": "center_baseline", "label": _END}
+        write(ax, with_spaces(name), (x, y), (7, 0), annotation_clip=False, **look)
+
+
+def write(
+    ax: Axes, words: str, where: Iterable[float], offset: Iterable[float], **look: Any
+) -> Annotation:
+    """Write words next to a point.
+
+    Parameters
+    ----------
+    ax : Axes
+        The panel to write on.
+    words : str
+        The words, in which nothing is a formula.
+    where : (x, y)
+        The point, in the units of the axes.
+    offset : (right, up)
+        How far from the point, in points of text.
+    **look
+        For :meth:`matplotlib.axes.Axes.annotate`.
+
+    Returns
+    -------
+    Annotation
+        The words on the panel.
+    """
+    x, y = map(float, where)
+    right, up = map(float, offset)
+    look = {"size": 10, "textcoords": "offset points", "parse_math": False, **look}
+    return ax.annotate(words, (x, y), (right, up), **look)
 
 
 def move_apart(fig: Figure) -> None:

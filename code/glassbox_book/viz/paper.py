@@ -1,7 +1,5 @@
 """Draw a figure for a page and for a phone, and write both as one small SVG."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable

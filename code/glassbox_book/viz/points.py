@@ -1,7 +1,5 @@
 """Labelled points in the plane: neighbourhoods, and one quantity against another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,9 +11,9 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_series
+from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible_all
 
 #: Groups differ by colour and marker; from the sixth on, colours repeat with other markers.
@@ -39,9 +37,7 @@ def scatter(
     labels: Sequence[str] | None = None,
     *,
     groups: Sequence[str] | None = None,
-    x_label: str = "",
-    y_label: str = "",
-    wide: bool = False,
+    **options: Any,
 ) -> Figure:
     """Draw points in the plane with their names, one colour and marker for each group.
 
@@ -54,10 +50,8 @@ def scatter(
         where it covers least.
     groups : sequence of str, optional
         The group of each point; their names make a legend, in the order of appearance.
-    x_label, y_label : str, optional
-        What the axes are.
-    wide : bool
-        Whether to keep the width of a page on a phone, where many points then scroll.
+    **options
+        ``x_label``, ``y_label`` and ``wide``, as for :func:`scatters`.
 
     Returns
     -------
@@ -72,8 +66,7 @@ def scatter(
     TypeError
         If labels or groups are not sequences of strings.
     """
-    panel = (points, labels, groups)
-    return scatters({"": panel}, x_label=x_label, y_label=y_label, wide=wide)
+    return scatters({"": (points, labels, groups)}, **options)
 
 
 @in_two_widths
@@ -84,7 +77,6 @@ def scatters(
     y_label: str = "",
     wide: bool = False,
     columns: int = 2,
-    shared: bool = False,
 ) -> Figure:
     """Draw several panels of points, each with its own legend unless they share one.
 
@@ -92,12 +84,12 @@ def scatters(
     ----------
     panels : mapping of str to tuple
         Title to points, labels and groups, as for :func:`scatter`.
-    x_label, y_label, wide
-        As for :func:`scatter`.
+    x_label, y_label : str, optional
+        What the axes are.
+    wide : bool
+        Whether to keep the width of a page on a phone, where many points then scroll.
     columns : int
         Number of panels side by side; on a phone they are stacked.
-    shared : bool
-        Whether all panels have the same scale, for comparison.
 
     Returns
     -------
@@ -122,13 +114,11 @@ def scatters(
         (side, side * (0.75 if side > _TALL else 0.9)),
         x_label=x_label,
         y_label=y_label,
-        sharex=shared,
-        sharey=shared,
     )
     own_legends = len({tuple(panel.names) for panel in drawn.values()}) > 1
     for ax, panel in zip(axes, drawn.values(), strict=True):
         _draw(ax, panel)
-        ax.set_aspect("equal", adjustable="box" if shared else "datalim")
+        ax.set_aspect("equal", adjustable="datalim")
         if own_legends and len(panel.names) > 1:
             # Next to the title: inside the panel its markers would look like points.
             place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
@@ -138,7 +128,7 @@ def scatters(
     write_level(axes)
     fig.draw_without_rendering()  # only then does everything have its position
     for ax, panel in zip(axes, drawn.values(), strict=True):
-        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED, 9.5)
+        _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED)
     return fig
 
 
@@ -161,8 +151,8 @@ def _panel(
     if not np.isfinite(places).all():
         raise ValueError(f"{title!r} has points that are infinite or NaN")
     for name, given in {"labels": labels, "groups": groups}.items():
-        if given is not None and len(given) != len(places):
-            raise ValueError(f"{title!r} has {len(given)} {name} for {len(places)} points")
+        if given is not None:
+            check_length(repr(title), given, name, len(places), "points")
     shown = [label and visible_all([label])[0] for label in labels or ()]
     panel = _Panel(places, shown, [""] * len(places) if groups is None else visible_all(groups))
     if len(panel.names) > len(_MARKERS):
@@ -237,16 +227,12 @@ def trade_off(
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label, *_ in settings]
     # To the left or right of its dot a label would lie on the line.
-    _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT, 9.5)
+    _label(ax, numbers([place[:2] for place in settings]), labels, _SLANTED + _STRAIGHT)
     return fig
 
 
 def _label(
-    ax: Axes,
-    points: np.ndarray,
-    labels: Sequence[str],
-    sides: Sequence[tuple[int, int]],
-    size: float,
+    ax: Axes, points: np.ndarray, labels: Sequence[str], sides: Sequence[tuple[int, int]]
 ) -> None:
     """Write each label on the side of its dot where it covers least."""
     pixels = ax.figure.dpi / 72
@@ -262,7 +248,7 @@ def _label(
         for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if best is not None and best[0] < place:
                 break  # nothing further away can be better
-            shown = _write(ax, text, points[number], side, far, size)
+            shown = _write(ax, text, points[number], side, far)
             shown.get_window_extent()  # fixes its position
             box = Text.get_window_extent(shown)  # without the line that leads to the dot
             box = box.padded(_SPACE * pixels, 0.0)
@@ -278,22 +264,14 @@ def _label(
         taken.append(best[2])
 
 
-def _write(
-    ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float, size: float
-) -> Text:
+def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float) -> Text:
     right, up = side
     gap = _GAP * far * (0.75 if right and up else 1.0)
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": TEXT, "shrinkB": 3}
-    return ax.annotate(
-        text,
-        (float(point[0]), float(point[1])),
-        xytext=(gap * right, gap * up),
-        textcoords="offset points",
-        ha={1: "left", 0: "center", -1: "right"}[right],
-        va={1: "bottom", 0: "center", -1: "top"}[up],
-        fontsize=size,
-        arrowprops=None if far == 1 else line,
-    )
+    look: dict[str, Any] = {"size": 9.5, "arrowprops": None if far == 1 else line}
+    look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
+    look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
+    return write(ax, text, point, (gap * right, gap * up), **look)
 
 
 def _overlap(one: BboxBase, other: BboxBase) -> float:

@@ -1,7 +1,5 @@
 """A position scheme in one picture: what it adds, and the resulting scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +12,7 @@ from glassbox_book.viz.lines import draw_lines
 from glassbox_book.viz.matrices import heat_maps
 from glassbox_book.viz.panels import move_apart, numbers, write_level
 from glassbox_book.viz.paper import in_two_widths, svg, width
-from glassbox_book.viz.style import TEXT, check_series
+from glassbox_book.viz.style import TEXT, check_length, check_series
 
 
 def position_scheme(
@@ -58,8 +56,7 @@ def position_scheme(
     check_series(scores)
     lines = {name: numbers(values) for name, values in scores.items()}
     for name, values in lines.items():
-        if len(values) != len(distances):
-            raise ValueError(f"{name!r} has {len(values)} scores for {len(distances)} distances")
+        check_length(repr(name), values, "scores", len(distances), "distances")
     above = heat_maps(
         {"what it puts in": matrix},
         row_label=row_label,

@@ -1,15 +1,12 @@
 """The attention views without scripts: a table of one head and a picture of all heads."""
 
-from __future__ import annotations
-
 import base64
-import io
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
-from PIL import Image
 
+from glassbox_book.templates import fill
+from glassbox_book.viz.cells import png
 from glassbox_book.viz.maps import Array, AttentionMaps
 
 #: With more cells, a table lists only the strongest keys of each query.
@@ -27,70 +24,23 @@ def table_summary(layer: int, head: int) -> str:
 def one_head_table(
     maps: AttentionMaps, layer: int, head: int, left: Sequence[str], right: Sequence[str]
 ) -> str:
-    """Return the scrollable table of one head."""
-    caption = (
-        f"Attention weights of layer {layer}, head {head} (layers and heads count from zero). "
-        "Each row is a query position, each column a key position."
+    """Return the scrollable table of one head, with the strongest keys alone if it is large."""
+    weights = maps.weights[layer, head]
+    strongest = weights.size > MOST_CELLS
+    places = (-weights.round(2)).argsort(kind="stable")[:, :3] if strongest else None
+    rows = [
+        (token, [(key, row[key]) for key in (range(len(row)) if places is None else places[i])])
+        for i, (token, row) in enumerate(zip(left, weights, strict=True))
+    ]
+    return fill(
+        "viz/one_head.html",
+        layer=layer,
+        head=head,
+        strongest=strongest,
+        keys=right,
+        rows=rows,
+        shade=_SHADE,
     )
-    table = weights_table(maps.weights[layer, head], left, right, caption=caption)
-    return (
-        '<div class="glassbox-scroll" tabindex="0" role="region" '
-        f'aria-label="Weights of layer {layer}, head {head}">{table}</div>'
-    )
-
-
-def weights_table(
-    weights: Array, query_tokens: Sequence[str], key_tokens: Sequence[str], *, caption: str
-) -> str:
-    """Return the weights of one head as an HTML table.
-
-    Parameters
-    ----------
-    weights : array, shape (q_len, k_len)
-        Attention weights of one head.
-    query_tokens, key_tokens : sequences of str, lengths q_len and k_len
-        Tokens as returned by :func:`glassbox_book.viz.tokens.visible`.
-    caption : str
-        What the table shows.
-    """
-    if weights.size > MOST_CELLS:
-        return _strongest_table(weights, query_tokens, key_tokens, caption)
-    head = "".join(f"<th scope=col>{_token(token)}</th>" for token in key_tokens)
-    rows = "".join(
-        f"<tr><th scope=row>{_token(token)}</th>{''.join(map(_cell, row))}</tr>"
-        for token, row in zip(query_tokens, weights, strict=True)
-    )
-    return (
-        f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr><th scope=col>query&nbsp;↓ key&nbsp;→</th>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
-
-
-def _strongest_table(
-    weights: Array, query_tokens: Sequence[str], key_tokens: Sequence[str], caption: str
-) -> str:
-    rows = []
-    for token, row in zip(query_tokens, weights, strict=True):
-        strongest = np.argsort(-row.round(2), kind="stable")[:3]
-        keys = "".join(_cell(row[key], f"{_token(key_tokens[key])} ") for key in strongest)
-        rows.append(f"<tr><th scope=row>{_token(token)}</th>{keys}</tr>")
-    return (
-        f"<table><caption>{escape(caption)} The three strongest keys of each query.</caption>"
-        "<thead><tr><th scope=col>query</th><th scope=col>strongest key</th>"
-        "<th scope=col>second</th><th scope=col>third</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _token(token: str) -> str:
-    return f"<bdi>{escape(token)}</bdi>"
-
-
-def _cell(weight: float, before: str = "") -> str:
-    red, green, blue = _QUERY_RGB
-    shade = f"rgba({red},{green},{blue},{_SHADE * weight:.2f})"
-    return f"<td style='background:{shade}'>{before}{weight:.2f}</td>"
 
 
 def heads_picture(weights: Array) -> bytes:
@@ -108,12 +58,8 @@ def heads_picture(weights: Array) -> bytes:
     padded = np.zeros((n_layers, n_heads, q_len + 1, k_len + 1), dtype=np.uint8)
     padded[:, :, :q_len, :k_len] = levels
     pixels = padded.transpose(0, 2, 1, 3).reshape(n_layers * (q_len + 1), n_heads * (k_len + 1))
-    picture = Image.fromarray(np.ascontiguousarray(pixels[:-1, :-1]))
-    picture.putpalette(_QUERY_RGB * 16)
     opacity = bytes([0, *(18 + round(237 * level / 14) for level in range(15))])
-    file = io.BytesIO()
-    picture.save(file, "PNG", transparency=opacity, optimize=True)
-    return file.getvalue()
+    return png(np.ascontiguousarray(pixels[:-1, :-1]), opacity, bytes(_QUERY_RGB))
 
 
 def picture_element(weights: Array, layers: Sequence[int], heads: Sequence[int]) -> str:

@@ -1,15 +1,12 @@
 """The style of every figure in the book: one palette, one text size, one text colour."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
 import matplotlib.style
-from cycler import cycler
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, fontManager
 
@@ -45,61 +42,11 @@ SERIES: tuple[dict[str, Any], ...] = tuple(
     )
 )
 
-#: Width in inches at which text of the base size is legible on a screen of 360 pixels.
-FIGURE_WIDTH = 4.2
-
 #: Width in inches of the site's column, on a large screen and on a phone.
 PAGE_WIDTH, PHONE_WIDTH = 7.0, 358 / 96
 
 #: The fonts of a figure outside the site, which has its own.
 FONTS = "Book Sans, Source Sans Pro, Source Sans 3, Segoe UI, Arial, sans-serif"
-
-_SETTINGS: dict[str, Any] = {
-    "figure.figsize": (FIGURE_WIDTH, 3.0),
-    "figure.facecolor": "none",
-    "figure.constrained_layout.use": True,
-    "figure.constrained_layout.h_pad": 0.06,
-    "figure.constrained_layout.w_pad": 0.02,
-    "savefig.facecolor": "none",
-    "savefig.edgecolor": "none",
-    "axes.facecolor": "none",
-    "legend.facecolor": "none",
-    "legend.frameon": False,
-    "legend.borderpad": 0.0,
-    "font.family": "sans-serif",
-    "font.size": 10.5,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 10.5,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "legend.fontsize": 10,
-    "text.color": TEXT,
-    "axes.labelcolor": TEXT,
-    "axes.titlecolor": TEXT,
-    "axes.edgecolor": TEXT,
-    "axes.linewidth": 0.7,
-    "xtick.color": TEXT,
-    "ytick.color": TEXT,
-    "xtick.major.size": 3,
-    "ytick.major.size": 0,
-    "xtick.major.width": 0.7,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
-    "grid.color": TEXT,
-    "grid.linewidth": 0.6,
-    "grid.alpha": 0.18,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=[TEAL, PLUM, OCHRE, SLATE, ROSE]),
-    "lines.linewidth": 1.8,
-    "lines.solid_capstyle": "round",
-    "hatch.linewidth": 1.0,
-    "svg.fonttype": "none",  # text stays text, which can be searched, read aloud and recoloured
-    "svg.hashsalt": "glassbox",  # the same figure gets the same element ids
-}
 
 #: No date and no version of the drawing library, so the same figure is the same file.
 SVG_METADATA = {"Date": None, "Creator": None}
@@ -110,7 +57,7 @@ def use_book_style() -> None:
 
     Call it once, in the first cell.
     """
-    matplotlib.style.use(_SETTINGS)
+    matplotlib.style.use(str(files("glassbox_book.viz") / "book.mplstyle"))
     _measure_with_the_site_s_font()
     # The font for measuring may lack a token's characters; the reader's browser draws them.
     warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
@@ -157,3 +104,28 @@ def check_series(series: Collection[str]) -> None:
     """
     if not 1 <= len(series) <= len(SERIES):
         raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")
+
+
+def check_length(what: str, given: Sized, unit: str, count: int, of: str) -> None:
+    """Check that there is one value for each of some things.
+
+    Parameters
+    ----------
+    what : str
+        What has the values, as worded in the message.
+    given : sized
+        The values.
+    unit : str
+        What the values are.
+    count : int
+        The number of things.
+    of : str
+        What the things are.
+
+    Raises
+    ------
+    ValueError
+        If the numbers differ; the message names both.
+    """
+    if len(given) != count:
+        raise ValueError(f"{what} has {len(given)} {unit} for {count} {of}")

@@ -1,7 +1,5 @@
 """A small tensor as a grid of coloured numbers, as PyTorch prints them."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from glassbox_book.viz.cells import Cells, Names, frame, rows
+from glassbox_book.viz.cells import Cells, Names, frame
 from glassbox_book.viz.tokens import visible_all
 
 #: PyTorch's output for a tensor with at least one number and nothing elided.
@@ -98,26 +96,17 @@ def drawn(
         shares[:] = 0
     shares /= np.abs(shares).max() or 1
     texts, shares = (array.reshape(-1, *(1, *shape)[-2:]) for array in (texts, shares))
-    for what, each, count in zip(("row", "column"), names, texts.shape[1:], strict=True):
-        if each is not None and len(each) != count:
-            raise ValueError(f"there are {len(each)} {what}_names for {count} {what}s")
     if len(shape) == 1 and not names[0]:
         names = ([""], names[1])
     titles = [f"{i}" for i in range(len(texts))] if len(shape) == 3 else [""]
-    panels = [
-        (title, rows(part.tolist(), share, names[0]))
-        for title, part, share in zip(titles, texts, shares, strict=True)
-    ]
     said = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
     return frame(
         "gb-tensor",
-        panels,
-        texts.shape[1:],
+        list(zip(titles, texts.tolist(), shares, strict=True)),
         labels,
         names,
         name=f"Tensor of shape {said}",
         below=f'<p class="gb-scale">shape {said}</p>',
-        longest=max(len(text.lstrip("-")) for text in texts.flat),
     )
 
 

@@ -1,7 +1,5 @@
 """Token text made safe to display."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -36,10 +34,7 @@ def visible(token: str, *, raw: bool = False) -> str:
     if not raw:
         token = with_spaces(token)
     shown = "".join(_visible_character(character) for character in token)
-    stripped = shown.strip(" ")
-    start = len(shown) - len(shown.lstrip(" "))
-    end = len(shown) - len(stripped) - start
-    return "␣" * start + stripped + "␣" * end or "⟨empty⟩"
+    return re.sub("^ +| +$", lambda found: "␣" * len(found[0]), shown) or "⟨empty⟩"
 
 
 def with_spaces(text: str) -> str:

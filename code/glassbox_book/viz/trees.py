@@ -1,7 +1,5 @@
 """A search as a tree: which beginnings were kept, pruned or ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -50,7 +48,7 @@ class Node(NamedTuple):
 
 
 @in_two_widths
-def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figure:
+def search_tree(nodes: Sequence[Node]) -> Figure:
     """Draw a search from top to bottom, a row for each step.
 
     The box of a token is filled if its beginning is kept, dashed if it is pruned, and heavy if it
@@ -60,8 +58,6 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
     ----------
     nodes : sequence of Node
         Parents come before their children; the first is the root.
-    score_format : str
-        The format of scores.
 
     Returns
     -------
@@ -95,7 +91,7 @@ def search_tree(nodes: Sequence[Node], *, score_format: str = "{:.2f}") -> Figur
         corner = point[0] - box[0] / 2, point[1] - box[1] / 2
         shape = "round,pad=0,rounding_size=0.05"
         ax.add_patch(FancyBboxPatch(corner, *box, boxstyle=shape, **_LOOKS[node.state]))
-        score = score_format.format(node.score).replace("-", "\N{MINUS SIGN}")
+        score = f"{node.score:.2f}".replace("-", "\N{MINUS SIGN}")
         weight = "normal" if node.state == "pruned" else "bold"
         at_token, at_score = layout["token"], layout["score"]
         sides = ("right", "left") if at_score[0] else ("center", "center")

@@ -1,6 +1,4 @@
-"""Vectors with two components as arrows in the plane, and their sums."""
-
-from __future__ import annotations
+"""Vectors with two components as arrows in the plane."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +11,7 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
-from glassbox_book.viz.panels import grid, numbers, side_by_side
+from glassbox_book.viz.panels import grid, numbers, side_by_side, write
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT
 
@@ -34,7 +32,6 @@ def vectors(
     *,
     before: Mapping[str, Vectors] | None = None,
     hull: bool = False,
-    columns: int = 4,
 ) -> Figure:
     """Draw named vectors as arrows from the origin, in panels on one scale.
 
@@ -50,8 +47,6 @@ def vectors(
     hull : bool
         Whether to shade the convex hull of the vectors in ``before`` or, without any, of all
         vectors: where their weighted averages are.
-    columns : int
-        Number of panels side by side; at most two on a phone.
 
     Returns
     -------
@@ -61,7 +56,7 @@ def vectors(
     Raises
     ------
     ValueError
-        If there are no panels, columns or vectors, a vector is not a pair of finite numbers,
+        If there are no panels or vectors, a vector is not a pair of finite numbers,
         there are more than five names, or ``before`` names an unknown panel.
     """
     drawn = {title: _checked(title, named) for title, named in panels.items()}
@@ -70,7 +65,7 @@ def vectors(
         raise ValueError(f"before names {sorted(unknown)}; the panels are {list(drawn)}")
     colours = _colours([*drawn.values(), *faint.values()])
     ends = [end for named in (*drawn.values(), *faint.values()) for end in named.values()]
-    fig, axes = _panels(list(drawn), ends, columns)
+    fig, axes = _panels(list(drawn), ends)
     fig.draw_without_rendering()  # from here on the positions on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
         earlier = faint.get(title, {})
@@ -78,50 +73,10 @@ def vectors(
             corners = _convex(np.array(list((earlier or named).values())))
             ax.add_patch(Polygon(corners, closed=True, facecolor=TEXT, alpha=0.1, linewidth=0))
         for name, end in earlier.items():
-            _arrow(ax, np.zeros(2), end, colours[name], width=1.2, alpha=0.6, dashes=(0, (3, 2)))
+            _arrow(ax, end, colours[name], linewidth=1.2, alpha=0.6, linestyle=(0, (3, 2)))
         for name, end in named.items():
-            _arrow(ax, np.zeros(2), end, colours[name])
+            _arrow(ax, end, colours[name])
         _write_names(ax, named, list(earlier.values()))
-    return fig
-
-
-@in_two_widths
-def vector_sums(panels: Mapping[str, Vectors], *, total: str = "sum", columns: int = 4) -> Figure:
-    """Draw vectors tip to tail, and their sum from the origin to the last tip.
-
-    Parameters
-    ----------
-    panels : mapping of str to mapping of str to vector
-        Title to the terms of a sum by their names, in order; each has two components.
-    total : str
-        The name of the sum.
-    columns : int
-        Number of panels side by side; at most two on a phone.
-
-    Returns
-    -------
-    Figure
-        A cell displays it.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`vectors`.
-    """
-    drawn = {title: _checked(title, named) for title, named in panels.items()}
-    colours = _colours(list(drawn.values()))
-    tips = {title: np.cumsum(list(named.values()), axis=0) for title, named in drawn.items()}
-    fig, axes = _panels(list(drawn), [tip for found in tips.values() for tip in found], columns)
-    for ax, (title, named) in zip(axes, drawn.items(), strict=True):
-        start = np.zeros(2)
-        _arrow(ax, start, tips[title][-1], TEXT, width=4.5, alpha=0.3)
-        for (name, part), tip in zip(named.items(), tips[title], strict=True):
-            _arrow(ax, start, tip, colours[name])
-            side = np.array([part[1], -part[0]])
-            if length := float(np.hypot(*part)):
-                _write(ax, name, (start + tip) / 2, 9 * side / length)
-            start = tip
-        _write(ax, total, start, _outwards(start))
     return fig
 
 
@@ -147,11 +102,9 @@ def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
     return dict(zip(names, _COLOURS, strict=False))
 
 
-def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Figure, list[Axes]]:
+def _panels(titles: list[str], ends: list[np.ndarray]) -> tuple[Figure, list[Axes]]:
     """Return a figure with one square panel for each title, all with the same limits."""
-    columns = side_by_side(
-        titles, min(columns, 2) if is_narrow() else columns, "{title: {name: (x, y)}}"
-    )
+    columns = side_by_side(titles, 2 if is_narrow() else 4, "{title: {name: (x, y)}}")
     points = np.array([np.zeros(2), *ends])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = _MARGIN * max(float((high - low).max()), 1e-9)
@@ -170,33 +123,15 @@ def _panels(titles: list[str], ends: list[np.ndarray], columns: int) -> tuple[Fi
     return fig, axes
 
 
-def _arrow(
-    ax: Axes,
-    start: np.ndarray,
-    end: np.ndarray,
-    colour: str,
-    *,
-    width: float = 2.2,
-    alpha: float = 1.0,
-    dashes: Any = "-",
-) -> None:
-    if np.allclose(start, end):  # an arrow of no length is a point
-        ax.plot(*end, "o", color=colour, alpha=alpha, markersize=2 * width)
+def _arrow(ax: Axes, end: np.ndarray, colour: str, linewidth: float = 2.2, **look: Any) -> None:
+    """Draw an arrow from the origin, or a point if it would have no length."""
+    if np.allclose(end, 0):
+        ax.plot(0, 0, "o", color=colour, markersize=2 * linewidth, alpha=look.get("alpha"))
         return
-    ax.annotate(
-        "",
-        xy=(float(end[0]), float(end[1])),
-        xytext=(float(start[0]), float(start[1])),
-        arrowprops={
-            "arrowstyle": "-|>,head_length=0.5,head_width=0.25",
-            "color": colour,
-            "linewidth": width,
-            "linestyle": dashes,
-            "alpha": alpha,
-            "shrinkA": 0,
-            "shrinkB": 0,
-        },
-    )
+    style = {"arrowstyle": "-|>,head_length=0.5,head_width=0.25", "shrinkA": 0, "shrinkB": 0}
+    tip, origin = (float(end[0]), float(end[1])), (0.0, 0.0)
+    line = {"color": colour, "linewidth": linewidth, **look}
+    ax.annotate("", xy=tip, xytext=origin, arrowprops=style | line)
 
 
 def _convex(points: np.ndarray) -> np.ndarray:
@@ -262,14 +197,6 @@ def _write_names(ax: Axes, named: dict[str, np.ndarray], others: list[np.ndarray
 def _write(ax: Axes, words: str, where: np.ndarray, offset: np.ndarray) -> Annotation:
     """Write words that begin, or end, on the side the offset points to."""
     x, y = offset
-    return ax.annotate(
-        words,
-        xy=(float(where[0]), float(where[1])),
-        xytext=(float(x), float(y)),
-        textcoords="offset points",
-        ha="center" if abs(x) < 4 else "left" if x > 0 else "right",
-        va="center" if abs(y) < 9 else "bottom" if y > 0 else "top",
-        size=10,
-        color=TEXT,
-        parse_math=False,
-    )
+    across = "center" if abs(x) < 4 else "left" if x > 0 else "right"
+    up = "center" if abs(y) < 9 else "bottom" if y > 0 else "top"
+    return write(ax, words, where, offset, ha=across, va=up, color=TEXT)

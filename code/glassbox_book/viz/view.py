@@ -1,9 +1,6 @@
 """One attention view as notebook output: its own frame, and a table below it."""
 
-from __future__ import annotations
-
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from glassbox_book.outputs import Output, are_linked, read
 from glassbox_book.viz import assets
-
-#: Environment variable that decides whether outputs include their scripts or load the site's.
-SCRIPTS_VARIABLE = "GLASSBOX_VIEW_SCRIPTS"
-
 
 #: Notebooks remove the triangle, and the style sheet as well if an output is not trusted.
 _SUMMARY = "display:list-item;list-style:inside disclosure-closed;cursor:pointer"
 
 
 @dataclass(frozen=True, repr=False)
-class View:
+class View(Output):
     """An attention view that a notebook, or anything else that shows HTML, can display.
 
     Attributes
@@ -54,9 +48,6 @@ class View:
     def __repr__(self) -> str:
         return "\n".join(filter(None, (self.text, self.said)))
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": repr(self)}
-
     def html(self) -> str:
         """Return the HTML of the view: style, title, frame, and the version without scripts."""
         name = f"{self.title}: {self.text}" if self.title else self.text
@@ -64,7 +55,7 @@ class View:
         said = f'<p class="glassbox-said">{escape(self.said)}</p>' if self.said else ""
         wide, narrow = self.heights
         return (
-            f'<div class="glassbox-view"><style>{assets.frame_file("page.css")}</style>'
+            f'<div class="glassbox-view"><style>{read("viz/frame/page.css")}</style>'
             f"{title}{said}"
             f'<iframe loading="lazy" title="{escape(name)}" '
             f'style="--glassbox-height:{wide};--glassbox-height-narrow:{narrow}" '
@@ -74,17 +65,11 @@ class View:
         )
 
     def _document(self, name: str) -> str:
-        mode = os.environ.get(SCRIPTS_VARIABLE, "inline")
-        if mode == "inline":
+        mode, packed = "linked", ""
+        if not are_linked():
+            mode = "inline"
             packed = f'<script type="text/plain" id="packed">{assets.packed_bundle()}</script>'
-        elif mode == "linked":
-            packed = ""
-        else:
-            raise ValueError(
-                f"{SCRIPTS_VARIABLE} is {mode!r}; it can be 'inline' (outputs carry their scripts) "
-                "or 'linked' (the site holds them)"
-            )
-        boot = "".join(map(assets.frame_file, ("theme.js", "seen.js", f"boot_{mode}.js")))
+        boot = "".join(read(f"viz/frame/{name}.js") for name in ("theme", "seen", f"boot_{mode}"))
         return (
             '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head>'
             f'<meta charset="utf-8"><title>{escape(name)}</title><style>'
@@ -94,6 +79,13 @@ class View:
             f'<script type="application/json" id="data">{_script(self.data)}</script>{packed}'
             f"<script>{boot}</script></body></html>"
         )
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """Text that is JSON already."""
+
+    text: str
 
 
 def numbers(array: np.ndarray, digits: int) -> _Raw:
@@ -109,13 +101,6 @@ def numbers(array: np.ndarray, digits: int) -> _Raw:
         return "[" + ",".join([text(row) for row in part]) + "]"
 
     return _Raw(text(rounded))
-
-
-@dataclass(frozen=True)
-class _Raw:
-    """Text that is JSON already."""
-
-    text: str
 
 
 def _json(value: Any) -> str:

@@ -1,12 +1,10 @@
-"""bertviz's three attention views, for our recordings and for other libraries' outputs.
+"""bertviz's three attention views, for recordings of any model.
 
 Layers, heads and positions are counted from zero, as in bertviz and in the code of the book.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from glassbox_book.viz import geometry
 from glassbox_book.viz.checks import check_numbers, check_one, token_texts
@@ -14,8 +12,10 @@ from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
 
-WEIGHT_DIGITS = 3
-VECTOR_DIGITS = 2
+#: The arrays of a model: their names here and in the scripts, and how many decimals are drawn.
+ARRAYS = (("weights", "weights", 3), ("query", "queries", 2), ("key", "keys", 2))
+
+Kind = Literal["neuron", "head", "model"]
 
 
 def head_view(
@@ -33,8 +33,8 @@ def head_view(
     Parameters
     ----------
     attention : object
-        A tape of ``record(model)``, a list of its records, a Hugging Face output with
-        ``attentions``, or a list with one ``(1, heads, q_len, k_len)`` tensor per layer.
+        A tape of ``record(model)``, a list of its records, or a list with one
+        ``(1, heads, q_len, k_len)`` tensor per layer.
     tokens : sequence of str, length q_len
         The query tokens, on the left.
     layer : int, optional
@@ -64,18 +64,10 @@ def head_view(
     layers = check_numbers("layer", layers, maps.n_layers)
     start = check_one("layer", layers[0] if layer is None else layer, layers)
     shown = check_numbers("head", heads, maps.n_heads)
-    drawing = geometry.head_drawing(len(left), len(right), maps.n_heads)
-    data = {
-        "view": "head",
-        **shared_data(left, right, layers, drawing),
-        "layer": layers.index(start),
-        "heads": shown,
-        "squares": geometry.squares_in_a_row(maps.n_heads),
-        "models": [model_data(maps.pick(layers))],
-    }
+    drawing, data = parts("head", maps, left, right, layers, start, shown)
     return View(
         text=f"Head view: {extent(left, right, layers, range(maps.n_heads))}, first layer {start}",
-        data=data,
+        data=data | {"models": [model_data(maps.pick(layers))]},
         static=one_head_table(maps, start, shown[0], left, right),
         summary=table_summary(start, shown[0]),
         heights=heights(drawing),
@@ -116,18 +108,10 @@ def model_view(
     layers = check_numbers("layer", layers, maps.n_layers)
     heads = check_numbers("head", heads, maps.n_heads)
     picked = maps.pick(layers, heads)
-    columns = max(len(heads), 6)  # fewer would make the thumbnails huge
-    drawing = geometry.model_drawing(len(left), len(right), len(layers), columns)
-    data = {
-        "view": "model",
-        **shared_data(left, right, layers, drawing),
-        "heads": heads,
-        "columns": columns,
-        "models": [model_data(picked)],
-    }
+    drawing, data = parts("model", maps, left, right, layers, layers[0], heads)
     return View(
         text=f"Model view: {extent(left, right, layers, heads)}",
-        data=data,
+        data=data | {"models": [model_data(picked)]},
         static=picture_element(picked.weights, layers, heads)
         + one_head_table(maps, layers[0], heads[0], left, right),
         summary=f"All heads as a picture, layer {layers[0]}, head {heads[0]} as a table",
@@ -152,8 +136,7 @@ def neuron_view(
     Parameters
     ----------
     attention : object
-        A tape of ``record(model)``, a list of its records, or the output of a model of
-        ``bertviz.transformers_neuron_view``.
+        A tape of ``record(model)``, or a list of its records.
     tokens, layers, key_tokens, title
         As for :func:`head_view`.
     layer, head : int
@@ -176,48 +159,53 @@ def neuron_view(
     layers = check_numbers("layer", layers, maps.n_layers)
     check_one("layer", layer, layers)
     check_one("head", head, range(maps.n_heads))
-    folded = geometry.neuron_drawing(len(left), len(right))
-    wide = geometry.neuron_drawing(len(left), len(right), expanded=True)
-    data = {
-        "view": "neuron",
-        **shared_data(left, right, layers, folded),
-        "expandedSize": wide.as_data(),
-        "expanded": expanded,
-        "layer": layers.index(layer),
-        "head": head,
-        "causal": maps.is_causal,
-        "models": [model_data(maps.pick(layers))],
-    }
+    drawing, data = parts("neuron", maps, left, right, layers, layer, [head])
+    if expanded:
+        data["expanded"] = True
+        drawing = geometry.neuron_drawing(len(left), len(right), expanded=True)
     return View(
         text=f"Neuron view: {extent(left, right, layers, range(maps.n_heads))}, "
         f"first layer {layer}, head {head}",
-        data=data,
+        data=data | {"models": [model_data(maps.pick(layers))]},
         static=one_head_table(maps, layer, head, left, right),
         summary=table_summary(layer, head),
-        heights=heights(wide if expanded else folded),
+        heights=heights(drawing),
         title=title,
     )
 
 
-def shared_data(
-    left: list[str], right: list[str], layers: list[int], drawing: geometry.Drawing
-) -> dict[str, Any]:
-    """Return the data that the scripts of every view read: tokens, layers, sizes."""
-    return {
-        "left": left,
-        "right": right,
-        "layers": layers,
-        "size": drawing.as_data(),
-    }
+def parts(
+    kind: Kind,
+    maps: AttentionMaps,
+    left: list[str],
+    right: list[str],
+    layers: list[int],
+    layer: int,
+    heads: list[int],
+) -> tuple[geometry.Drawing, dict[str, Any]]:
+    """Return the size of a view and the data that its scripts read, except the numbers."""
+    lengths, place = (len(left), len(right)), layers.index(layer)
+    if kind == "neuron":
+        drawing = geometry.neuron_drawing(*lengths)
+        wide = geometry.neuron_drawing(*lengths, expanded=True).as_data()
+        own = {"expandedSize": wide, "expanded": False, "head": heads[0], "causal": maps.is_causal}
+        own["layer"] = place
+    elif kind == "model":
+        columns = max(len(heads), 6)  # fewer would make the thumbnails huge
+        drawing = geometry.model_drawing(*lengths, len(layers), columns)
+        own = {"heads": heads, "columns": columns}
+    else:
+        drawing = geometry.head_drawing(*lengths, maps.n_heads)
+        squares = geometry.squares_in_a_row(maps.n_heads)
+        own = {"layer": place, "heads": heads, "squares": squares}
+    shared = {"view": kind, "left": left, "right": right, "layers": layers}
+    return drawing, {**shared, "size": drawing.as_data(), **own}
 
 
 def model_data(maps: AttentionMaps) -> dict[str, Any]:
     """Return the rounded numbers of one model."""
-    data: dict[str, Any] = {"weights": numbers(maps.weights, WEIGHT_DIGITS)}
-    if maps.query is not None and maps.key is not None:
-        data["queries"] = numbers(maps.query, VECTOR_DIGITS)
-        data["keys"] = numbers(maps.key, VECTOR_DIGITS)
-    return data
+    arrays = ((name, getattr(maps, part), digits) for part, name, digits in ARRAYS)
+    return {name: numbers(array, digits) for name, array, digits in arrays if array is not None}
 
 
 def heights(drawing: geometry.Drawing, *, switch: bool = False) -> tuple[str, str]:

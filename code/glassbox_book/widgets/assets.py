@@ -1,10 +1,10 @@
 """The scripts and the style sheet of the widgets, and where they come from."""
 
-from __future__ import annotations
-
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
+
+from glassbox_book import outputs
+from glassbox_book.outputs import read
 
 #: The files that :func:`write` creates and the pages of the site load.
 SCRIPT_NAME = "widgets.js"
@@ -20,12 +20,8 @@ def write(folder: str | Path) -> list[Path]:
     The site build calls this for ``_static/glassbox/``; a server of notebooks with committed
     outputs can do the same for ``static/glassbox/``.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    contents = {SCRIPT_NAME: script(*kinds()), STYLE_NAME: page_file(STYLE_NAME)}
-    for name, text in contents.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in contents]
+    style = read("widgets/page/widgets.css")
+    return outputs.write(folder, {SCRIPT_NAME: script(*kinds()), STYLE_NAME: style})
 
 
 def kinds() -> list[str]:
@@ -38,10 +34,4 @@ def kinds() -> list[str]:
 
 def script(*kinds: str) -> str:
     """Return the scripts of some kinds of widgets and their common base, as one script."""
-    return "\n".join(page_file(f"{name}.js") for name in ("base", *kinds))
-
-
-@cache
-def page_file(name: str) -> str:
-    """Return one of the files that run in the page."""
-    return files("glassbox_book.widgets").joinpath("page", name).read_text(encoding="utf-8")
+    return "\n".join(read(f"widgets/page/{name}.js") for name in ("base", *kinds))

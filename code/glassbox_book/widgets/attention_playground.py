@@ -1,24 +1,20 @@
 """Attention among a few tokens, with queries, keys and values to change by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import torch
 
 from glassbox.attention import dot_product_scores, scaled_dot_product_attention
+from glassbox_book.templates import fill, fixed
 from glassbox_book.widgets import planes
 from glassbox_book.widgets.checks import check_numbers, check_texts, check_whole
-from glassbox_book.widgets.parts import fixed
 from glassbox_book.widgets.widget import Widget
 
 _FEWEST, _MOST = 2, 5  # tokens
 _LARGEST = 9.0  # number that may be typed
-_STEP = 0.5  # of the arrow keys
 
 
 def attention_playground(
@@ -83,7 +79,6 @@ def attention_playground(
         found.numpy() for found in scaled_dot_product_attention(q, k, v, scale=scale)
     )
     products = dot_product_scores(q, k, scale=1.0).numpy()
-    said = _said(names, asking, weights, context)
     scores = [("score", "scores: dot products", names, products)]
     if not alone:
         divided = products / math.sqrt(2)
@@ -91,30 +86,22 @@ def attention_playground(
             ("product", "dot products", names, products),
             ("score", "scores: divided by √2", names, divided),
         ]
-    tables = [
-        *scores,
-        ("weight", "weights: softmax of each row", names, weights),
-        ("context", "context: weighted average", axes, context),
-    ]
-    steps = "".join(
-        _table(part, caption, names, columns, numbers, asking)
-        for part, caption, columns, numbers in tables
-    )
-    inputs = _inputs(names, axes, vectors, asking)
-    drawn = _planes(names, axes, vectors, weights, context, asking)
-    says = (
-        f'<div class="gb-says"><p aria-live="polite" data-part="said">{escape(said)}</p>'
-        '<div class="gb-controls" hidden><button type="button" data-part="reset">Reset</button>'
-        "</div></div>"
-    )
-    if alone:
-        top = f'<div class="gb-planes">{drawn}<div>{inputs}{says}</div></div>'
-    else:
-        top = f'<div class="gb-planes">{drawn}</div>{says}{inputs}'
-    body = (
-        f'<form autocomplete="off" novalidate><fieldset disabled>{top}'
-        f'<div class="gb-steps{" gb-three" * alone}" style="--n:{len(names)}">{steps}</div>'
-        "</fieldset></form>"
+    body = fill(
+        "widgets/page/attention_playground.html",
+        names=names,
+        axes=axes,
+        vectors=vectors,
+        asking=asking,
+        said=_said(names, asking, weights, context),
+        weights=weights,
+        context=context,
+        mixed=planes.Mixing(axes, v.numpy()),
+        met=None if alone else planes.Meeting(axes, q.numpy(), k.numpy(), asking),
+        tables=[
+            *scores,
+            ("weight", "weights: softmax of each row", names, weights),
+            ("context", "context: weighted average", axes, context),
+        ],
     )
     lines = [_said(names, i, weights, context) for i in range(len(names))]
     name = "Self-attention to play with" if alone else "Attention to play with"
@@ -142,81 +129,3 @@ def _said(names: list[str], asking: int, weights: np.ndarray, context: np.ndarra
     gives = f"{', '.join(parts[:-1])} and {parts[-1]}"
     takes = ", ".join(fixed(number) for number in context[asking])
     return f"{names[asking]} gives {gives}, and its context is ({takes})."
-
-
-def _inputs(names: list[str], axes: list[str], vectors: dict[str, np.ndarray], asking: int) -> str:
-    parts = "".join(
-        f'<th colspan="2" scope="colgroup" class="gb-{part}">{part}</th>' for part in vectors
-    )
-    columns = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes * len(vectors))
-    rows = ""
-    for i, name in enumerate(names):
-        cells = "".join(
-            f'<td><input type="number" class="gb-{part}" data-part="{part}" step="{_STEP:g}" '
-            f'min="{-_LARGEST:g}" max="{_LARGEST:g}" value="{array[i, c]:g}" '
-            f'aria-label="{escape(f"{part} of {name}, {axes[c]}")}"></td>'
-            for part, array in vectors.items()
-            for c in range(2)
-        )
-        checked = " checked" if i == asking else ""
-        rows += (
-            f'<tr><th scope="row"><label><input type="radio" name="asking" value="{i}"{checked}>'
-            f"<bdi>{escape(name)}</bdi></label></th>{cells}</tr>"
-        )
-    return (
-        '<table class="gb-vectors"><thead>'
-        f'<tr><th scope="col" rowspan="2">who asks</th>{parts}</tr><tr>{columns}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
-    )
-
-
-def _planes(
-    names: list[str],
-    axes: list[str],
-    vectors: dict[str, np.ndarray],
-    weights: np.ndarray,
-    context: np.ndarray,
-    asking: int,
-) -> str:
-    part, value = list(vectors.items())[-1]
-    mix = planes.mixing(axes, names, value, weights, context, asking, part)
-    said = f"All {part}s as arrows, and the context between them"
-    if part == "vector":
-        return (
-            '<figure><figcaption>a <span class="gb-context">context</span> among the '
-            f"vectors: drag their tips</figcaption>{mix.html('mixing', said)}</figure>"
-        )
-    meet = planes.meeting(axes, names, vectors["query"], vectors["key"], asking)
-    return (
-        '<figure><figcaption>a <span class="gb-query">query</span> meets the '
-        '<span class="gb-key">keys</span></figcaption>'
-        f"{meet.html('meeting', 'The query that asks and all keys, as arrows')}</figure>"
-        '<figure><figcaption>its <span class="gb-context">context</span> among the '
-        '<span class="gb-value">values</span></figcaption>'
-        f"{mix.html('mixing', said)}</figure>"
-    )
-
-
-def _table(
-    part: str,
-    caption: str,
-    names: list[str],
-    columns: list[str],
-    numbers: np.ndarray,
-    asking: int,
-) -> str:
-    head = "".join(f'<th scope="col"><bdi>{escape(name)}</bdi></th>' for name in columns)
-    rows = ""
-    for i, (name, row) in enumerate(zip(names, numbers, strict=True)):
-        cells = "".join(f'<td data-part="{part}">{fixed(number)}</td>' for number in row)
-        if part == "weight":
-            cells = "".join(
-                f'<td data-part="weight" style="--weight:{fixed(number)}">{fixed(number)}</td>'
-                for number in row
-            )
-        asks = " data-asking" if i == asking else ""
-        rows += f'<tr{asks}><th scope="row"><bdi>{escape(name)}</bdi></th>{cells}</tr>'
-    return (
-        f"<table><caption>{caption}</caption><thead><tr><td></td>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )

@@ -1,12 +1,11 @@
 """Checks that a widget can show its arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from glassbox_book.viz.panels import numbers
 from glassbox_book.viz.tokens import visible_all
 
 
@@ -20,10 +19,8 @@ def check_numbers(name: str, given: Any) -> np.ndarray:
     ValueError
         If a number is infinite or NaN.
     """
-    if hasattr(given, "detach"):
-        given = given.detach().double().cpu().numpy()
     try:
-        array = np.asarray(given, dtype=np.float64)
+        array = numbers(given)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} is {given!r}; pass numbers, as a list or a tensor") from error
     if not np.isfinite(array).all():
@@ -48,10 +45,8 @@ def check_texts(name: str, given: Sequence[str], count: int, of: str) -> list[st
     return texts
 
 
-def check_between(
-    name: str, given: float | int, low: float | int, high: float | int
-) -> float | int:
-    """Check that a number is between two others, and return it.
+def check_between(name: str, given: float | int, low: float | int, high: float | int) -> None:
+    """Check that a number is between two others.
 
     Raises
     ------
@@ -64,11 +59,10 @@ def check_between(
         raise TypeError(f"{name} is {given!r} of type {type(given).__name__}; pass a number")
     if not low <= given <= high:
         raise ValueError(f"{name}={given!r}; it can be {low:g} to {high:g}")
-    return given
 
 
-def check_whole(name: str, given: int, low: int, high: int) -> int:
-    """Check that an integer is between two others, and return it.
+def check_whole(name: str, given: int, low: int, high: int) -> None:
+    """Check that an integer is between two others.
 
     Raises
     ------
@@ -80,4 +74,3 @@ def check_whole(name: str, given: int, low: int, high: int) -> int:
     if isinstance(given, float):
         raise TypeError(f"{name} is {given!r} of type float; pass a whole number")
     check_between(name, given, low, high)
-    return given

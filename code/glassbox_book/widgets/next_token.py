@@ -1,18 +1,15 @@
 """A sentence that the reader writes token by token, from stored logits of a real model."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from glassbox_book.templates import fill, fixed
 from glassbox_book.viz.tokens import visible
-from glassbox_book.widgets.parts import at, fixed, slider
 from glassbox_book.widgets.widget import Widget
 
 #: Number of the largest logits stored one by one; the others form groups of neighbouring ranks.
@@ -92,12 +89,21 @@ def next_token(
         nodes.append([decode(ids), rows, _others(stored, list(offers))])
     if lost := places.keys() - reached:
         raise ValueError(f"{len(lost)} prefixes cannot be reached, such as {min(lost)}")
-    return Widget(
-        kind="next_token",
-        name="A sentence written token by token",
-        body=_body(nodes, prefixes[()], source),
-        text=_text(_rows(nodes[0], prefixes[()]), source),
+    tree = {"vocabulary": len(prefixes[()]), "nodes": nodes}
+    data = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    shares, others = _shares(nodes[0], prefixes[()])
+    body = fill(
+        "widgets/page/next_token.html",
+        source=source,
+        rows=shares,
+        others=others,
+        offered=OFFERED,
+        vocabulary=len(prefixes[()]),
+        tree=data,
     )
+    lines = [f"{name}: {fixed(share, 3)}" for name, share in shares]
+    text = [f"After {source!r} the first token can be", *lines, f"another one: {fixed(others, 3)}"]
+    return Widget("next_token", "A sentence written token by token", body, "\n".join(text))
 
 
 def stored_logits(logits: Tensor) -> Tensor:
@@ -160,62 +166,8 @@ def _number(value: Tensor) -> float:
     return round(value.item(), PLACES)
 
 
-def _rows(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
+def _shares(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
     """Return the names and probabilities of the tokens offered, and the others' probability."""
     total = stored_logits(logits).logsumexp(dim=0).item()
     rows = [(name, math.exp(logit - total)) for logit, name, _ in node[1]]
     return rows, 1 - math.fsum(share for _, share in rows)
-
-
-def _body(nodes: list[list[Any]], logits: Tensor, source: str) -> str:
-    tree = {"vocabulary": len(logits), "nodes": nodes}
-    data = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    rows, others = _rows(nodes[0], logits)
-    blank = [("", 0.0)] * (OFFERED - len(rows))
-    lines = "".join(_row(name, share, "offer") for name, share in [*rows, *blank])
-    rest = f"{len(logits) - len(rows):,} others"
-    controls = [
-        slider("heat", "temperature", 2, 40, 20, shown="1.00"),
-        slider("k", "top-k", 1, 21, 21, shown="all"),
-        slider("p", "top-p", 5, 100, 100, shown="1.00"),
-        slider("m", "min-p", 0, 50, 0, shown="0.00"),
-    ]
-    buttons = "".join(
-        f'<button type="button" data-part="{part}" disabled>{label}</button>'
-        for part, label in (
-            ("draw", "Draw"),
-            ("best", "Most probable"),
-            ("undo", "Back"),
-            ("again", "Start again"),
-        )
-    )
-    return (
-        f"<p>The model reads <q>{escape(source)}</q> and has written: "
-        '<b data-part="written">nothing yet</b></p>'
-        '<table class="gb-next"><thead><tr><th scope="col">next token</th>'
-        '<th scope="col">model</th><th scope="col">now</th><td class="gb-bar"></td></tr></thead>'
-        f"<tbody>{lines}{_row(rest, others, 'others')}</tbody></table>"
-        f'<p class="gb-says"><span data-part="told" aria-live="polite">All {len(logits):,} tokens '
-        "can be drawn.</span></p>"
-        f'<div class="gb-controls" hidden>{buttons}<div class="gb-knobs">{"".join(controls)}</div>'
-        "</div>"
-        f'<script type="application/json" data-part="tree">{data}</script>'
-    )
-
-
-def _row(name: str, share: float, part: str) -> str:
-    hidden = "" if name else ' class="gb-blank"'
-    return (
-        f'<tr data-part="{part}"{hidden}><th scope="row"><bdi>{escape(name)}</bdi></th>'
-        f"<td>{fixed(share, 3)}</td><td>{fixed(share, 3)}</td>"
-        f'<td class="gb-bar"><div style="--was:{at(100 * share)}%">'
-        f'<span style="width:{at(100 * share)}%"></span></div></td></tr>'
-    )
-
-
-def _text(shares: tuple[list[tuple[str, float]], float], source: str) -> str:
-    rows, others = shares
-    lines = [f"{name}: {fixed(share, 3)}" for name, share in rows]
-    return "\n".join(
-        [f"After {source!r} the first token can be", *lines, f"another one: {fixed(others, 3)}"]
-    )

@@ -1,19 +1,18 @@
 """The sinusoidal encoding of a position, with sliders for the position and for a shift."""
 
-from __future__ import annotations
-
 import math
 
-import numpy as np
 import torch
 
 from glassbox.positional import sinusoidal_encoding
+from glassbox_book.templates import fill, fixed
 from glassbox_book.widgets.checks import check_whole
-from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
 from glassbox_book.widgets.widget import Widget
 
-_WIDTH, _WAVE, _CURVE = 640, 50, 100  # of the drawings, in their own units; a bar is 50 high
-_DIAL = 40  # height of the row of dials
+_WIDTH, _WAVE, _DIAL = 640, 50, 40  # the drawings, the longest bar and a dial, in their own units
+
+#: The pairs of sine and cosine at two positions.
+Both = list[tuple[list[float], list[float]]]
 
 
 def positional_encoding(
@@ -63,22 +62,29 @@ def positional_encoding(
         torch.tensor([position, position + shift]), d_model, base=base
     ).double()
     every = sinusoidal_encoding(torch.arange(n_positions), d_model, base=base).double()
-    products = (every @ here).numpy()
-    product = (here @ there).item()
-    said = _said(position, shift, product, d_model, n_positions)
-    controls = slider(
-        "position", "position <i>p</i>", 0, n_positions - 1, position, shown=str(position)
-    ) + slider("shift", "shift <i>k</i>", 0, n_positions // 2, shift, shown=str(shift))
+    pairs = d_model // 2
     # The dot products of position 0 include those of all distances.
-    low = math.floor(4 * (every[0] @ every.T).min().item() / (d_model / 2)) / 4
-    body = (
-        f'<div data-part="numbers" data-d-model="{d_model}" data-base="{base:g}" '
-        f'data-positions="{n_positions}" data-low="{low:g}">'
-        f'<div class="gb-controls" hidden>{controls}</div>'
-        f"{_waves(here.numpy(), there.numpy())}"
-        f"{_curve(products, position, shift, min(low, 0.0))}"
-        f'<p aria-live="polite" data-part="said">{said}</p>'
-        f"{_table(here.numpy(), there.numpy(), base)}</div>"
+    low = math.floor(4 * (every[0] @ every.T).min().item() / pairs) / 4
+    products = (every @ here).numpy()
+    said = _said(position, shift, (here @ there).item(), d_model, n_positions)
+    quarters = [*(quarter * n_positions // 4 for quarter in range(4)), n_positions - 1]
+    both = list(zip(here.view(-1, 2).tolist(), there.view(-1, 2).tolist(), strict=True))
+    body = fill(
+        "widgets/page/positional_encoding.html",
+        d_model=d_model,
+        base=base,
+        n_positions=n_positions,
+        position=position,
+        shift=shift,
+        low=low,
+        bars=_bars(both),
+        dials=_dials(both),
+        products=products / products[position],
+        top=round(products[position]),
+        dots={"here": position, "there": position + shift},
+        places=[(p / (n_positions - 1), p) for p in quarters],
+        said=said,
+        rows=[(2 * math.pi * base ** (i / pairs), one + two) for i, (one, two) in enumerate(both)],
     )
     return Widget("positional_encoding", "Sinusoidal encoding of a position", body, said)
 
@@ -93,84 +99,23 @@ def _said(position: int, shift: int, product: float, d_model: int, n_positions: 
     )
 
 
-def _waves(here: np.ndarray, there: np.ndarray) -> str:
-    """Draw both encodings: their components as bars, and their pairs as hands of dials."""
-    pairs = len(here) // 2
-    step = _WIDTH / pairs
+def _bars(both: Both) -> list[tuple[str, float, float, float, float]]:
+    """Return a bar for each component: its kind, left edge, width and height in both encodings."""
+    step = _WIDTH / len(both)
+    return [
+        (kind, step * (i + 0.08 + 0.42 * c), 0.4 * step, _WAVE * here[c], _WAVE * there[c])
+        for i, (here, there) in enumerate(both)
+        for c, kind in enumerate(("sine", "cosine"))
+    ]
+
+
+def _dials(both: Both) -> list[tuple[float, float, list[tuple[float, float]]]]:
+    """Return a dial for each pair: its middle and radius, and the ends of its two hands."""
+    step = _WIDTH / len(both)
     radius = min(_DIAL / 2 - 1, 0.42 * step)
-    bars, dials = [], []
-    for i in range(pairs):
-        for c, kind in enumerate(("sine", "cosine")):
-            x, width = at(step * (i + 0.08 + 0.42 * c)), at(0.4 * step)
-            one, two = _WAVE * here[2 * i + c], _WAVE * there[2 * i + c]
-            bars.append(
-                f'<rect class="gb-{kind}" x="{x}" y="{at(_WAVE - max(one, 0))}" '
-                f'width="{width}" height="{at(abs(one))}"/>'
-                f'<path class="gb-there" d="M{x} {at(_WAVE - two)}h{width}"/>'
-            )
+    dials = []
+    for i, (here, there) in enumerate(both):
         middle = step * (i + 0.5)
-        dials.append(f'<circle cx="{at(middle)}" cy="{_DIAL // 2}" r="{at(radius)}"/>')
-        for kind, vector in (("there", there), ("here", here)):
-            tip = middle + radius * vector[2 * i], _DIAL / 2 - radius * vector[2 * i + 1]
-            dials.append(f'<path class="gb-{kind}" d="{path([(middle, _DIAL / 2), tip])}"/>')
-    axis = f'<path class="gb-axis" d="M0 {_WAVE}H{_WIDTH}"/>'
-    return (
-        '<p class="gb-legend"><span class="gb-sine">sine</span> and '
-        '<span class="gb-cosine">cosine</span> of each pair at <i>p</i>, and '
-        '<span class="gb-there">at <i>p</i> + <i>k</i></span></p>'
-        + plot("".join(bars) + axis, _WIDTH, 2 * _WAVE, attributes=' data-part="waves"')
-        + f'<svg class="gb-dials" viewBox="0 0 {_WIDTH} {_DIAL}" role="img" data-part="dials" '
-        'aria-label="Each pair as the hand of a clock; the numbers are in the table below">'
-        f"{''.join(dials)}</svg>"
-        + marks(
-            [(0.0, "short waves"), (0.5, "each pair as the hand of a clock"), (1, "long waves")]
-        )
-    )
-
-
-def _curve(products: np.ndarray, position: int, shift: int, low: float) -> str:
-    """Draw the dot products of one position with all of them."""
-    most, last = products[position], len(products) - 1
-    heights = [1 - (product / most - low) / (1 - low) for product in products]
-    points = [(_WIDTH * p / last, _CURVE * height) for p, height in enumerate(heights)]
-    dots = "".join(
-        f'<span class="gb-dot gb-{kind}" '
-        + (
-            f'style="left:{at(100 * p / last)}%;top:{at(100 * heights[p])}%"></span>'
-            if p <= last
-            else "hidden></span>"
-        )
-        for kind, p in (("here", position), ("there", position + shift))
-    )
-    zero = at(_CURVE * (1 + low / (1 - low)))
-    lines = (
-        f'<path class="gb-axis" d="M0 {zero}H{_WIDTH}"/><path class="gb-line" d="{path(points)}"/>'
-    )
-    ends = f'<span class="gb-top">{round(most)}</span>'
-    ends += f' <span class="gb-bottom" style="top:{zero}%">0</span>'
-    quarters = [*(quarter * (last + 1) // 4 for quarter in range(4)), last]
-    return (
-        '<p class="gb-legend">Dot product of position <i>p</i> with every position</p>'
-        + plot(lines, _WIDTH, _CURVE, ends + dots, ' data-part="products"')
-        + marks((p / last, str(p)) for p in quarters)
-    )
-
-
-def _table(here: np.ndarray, there: np.ndarray, base: float) -> str:
-    pairs = len(here) // 2
-    rows = ""
-    for i in range(pairs):
-        numbers = [vector[2 * i + c] for vector in (here, there) for c in range(2)]
-        cells = "".join(f'<td data-part="component">{fixed(number)}</td>' for number in numbers)
-        wave = fixed(2 * math.pi * base ** (i / pairs), 1)
-        rows += f'<tr><th scope="row">{i}</th><td>{wave}</td>{cells}</tr>'
-    heads = "".join(
-        f'<th scope="col">{wave} at {place}</th>'
-        for place in ("<i>p</i>", "<i>p</i> + <i>k</i>")
-        for wave in ("sine", "cosine")
-    )
-    return (
-        "<details><summary>The numbers as a table</summary><table><thead><tr>"
-        '<th scope="col">pair</th><th scope="col">wave\N{SOFT HYPHEN}length</th>'
-        f"{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
-    )
+        tips = [(middle + radius * sin, _DIAL / 2 - radius * cos) for sin, cos in (there, here)]
+        dials.append((middle, radius, tips))
+    return dials

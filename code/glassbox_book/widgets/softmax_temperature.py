@@ -1,17 +1,14 @@
 """A softmax with a slider for its temperature."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 import torch
 
+from glassbox_book.templates import fill, fixed
 from glassbox_book.widgets.checks import check_between, check_numbers, check_texts
-from glassbox_book.widgets.parts import at, fixed, marks, path, plot, slider
 from glassbox_book.widgets.widget import Widget
 
 #: The ends of the slider. It moves on a logarithmic scale, with 1 in its middle.
@@ -70,13 +67,30 @@ def softmax_temperature(
         f"{name}: score {fixed(score)}, weight {fixed(weight, 3)}"
         for name, score, weight in zip(names, row, weights, strict=True)
     ]
-    head = f"Softmax at temperature {written(shown)}, entropy {fixed(entropy(weights))} bits"
-    return Widget(
-        kind="softmax_temperature",
-        name="Softmax with a slider for its temperature",
-        body=_bars(names, row, weights, shown) + _control(row, weights, position, shown),
-        text="\n".join([head, *lines]),
+    most, bits = math.log2(len(row)), entropy(weights)
+    head = f"Softmax at temperature {written(shown)}, entropy {fixed(bits)} bits"
+    largest = row == row.max()
+    curve = [
+        (
+            _WIDTH * (place + _STEPS) / (2 * _STEPS),
+            _HEIGHT * (1 - entropy(softmax(row, HIGHEST ** (place / _STEPS))) / most),
+        )
+        for place in range(-_STEPS, _STEPS + 1, 3)
+    ]
+    body = fill(
+        "widgets/page/softmax_temperature.html",
+        rows=list(zip(names, row, weights, largest / largest.sum(), strict=True)),
+        temperature=shown,
+        written=written(shown),
+        bits=bits,
+        most=most,
+        curve=curve,
+        position=position,
+        steps=_STEPS,
+        places=[(0.5 + 0.5 * math.log(t) / math.log(HIGHEST), f"{t:g}") for t in _MARKS],
     )
+    name = "Softmax with a slider for its temperature"
+    return Widget("softmax_temperature", name, body, "\n".join([head, *lines]))
 
 
 def temperature_at(position: int) -> float:
@@ -98,53 +112,3 @@ def softmax(scores: np.ndarray, temperature: float) -> np.ndarray:
 def entropy(weights: np.ndarray) -> float:
     """Return the entropy of weights in bits."""
     return torch.special.entr(torch.tensor(weights)).sum().item() / math.log(2)
-
-
-def _bars(names: list[str], scores: np.ndarray, weights: np.ndarray, temperature: float) -> str:
-    largest = scores == scores.max()
-    even = at(100 / len(scores))
-    rows = "".join(
-        f'<tr data-score="{score}"><th scope="row"><bdi>{escape(name)}</bdi></th>'
-        f"<td>{fixed(score)}</td>"
-        f'<td data-part="scaled">{fixed(score / temperature)}</td>'
-        f'<td data-part="weight">{fixed(weight, 3)}</td>'
-        f'<td class="gb-bar"><div style="--cold:{at(100 * limit)}%;--even:{even}%">'
-        f'<span style="width:{at(100 * weight)}%"></span></div></td></tr>'
-        for name, score, weight, limit in zip(
-            names, scores, weights, largest / largest.sum(), strict=True
-        )
-    )
-    return (
-        '<table class="gb-bars"><thead><tr><td></td>'
-        '<th scope="col">score</th><th scope="col">score / <i>T</i></th>'
-        '<th scope="col">weight</th><th scope="col" class="gb-bar">'
-        '<span class="gb-cold">as <i>T</i> → 0</span> '
-        '<span class="gb-even">as <i>T</i> → ∞</span></th></tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
-    )
-
-
-def _control(scores: np.ndarray, weights: np.ndarray, position: int, temperature: float) -> str:
-    most = math.log2(len(scores))
-    curve = [
-        (
-            _WIDTH * (place + _STEPS) / (2 * _STEPS),
-            _HEIGHT * (1 - entropy(softmax(scores, HIGHEST ** (place / _STEPS))) / most),
-        )
-        for place in range(-_STEPS, _STEPS + 1, 3)
-    ]
-    line = f'<path d="{path(curve)}"/>'
-    bits = entropy(weights)
-    where = f' style="--at:{at(50 + 50 * position / _STEPS)}%;--height:{at(100 * bits / most)}%"'
-    ends = f'<span class="gb-top">{fixed(most)} bits</span> <span class="gb-bottom">0 bits</span>'
-    axis = marks((0.5 + 0.5 * math.log(mark) / math.log(HIGHEST), f"{mark:g}") for mark in _MARKS)
-    turn = slider(
-        "temperature", "temperature <i>T</i>", -_STEPS, _STEPS, position, shown=written(temperature)
-    )
-    return (
-        '<div class="gb-entropy"><p aria-live="polite">entropy <output data-part="entropy">'
-        f'{fixed(bits)}</output> bits, as even as <output data-part="alike">'
-        f"{fixed(2**bits, 1)}</output> equal weights</p>"
-        f"{plot(line, _WIDTH, _HEIGHT, ends, where)}"
-        f'<div class="gb-controls" hidden>{turn}{axis}</div></div>'
-    )

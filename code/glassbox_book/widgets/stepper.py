@@ -1,15 +1,12 @@
 """Frames of tokens, shown one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from glassbox_book.templates import fill, fixed
 from glassbox_book.viz.tokens import visible, with_spaces
 from glassbox_book.widgets.checks import check_between, check_whole
-from glassbox_book.widgets.parts import fixed, slider
 from glassbox_book.widgets.widget import Widget
 
 #: How a token can stand out: looked at, just made, gone, or in the colour of its role.
@@ -56,6 +53,16 @@ class Token:
         if self.share is not None:
             check_between("share", self.share, 0, 1)
 
+    @property
+    def shown(self) -> str:
+        """The text as it is displayed."""
+        return visible(self.text)
+
+    @property
+    def below(self) -> str:
+        """The number as it is displayed."""
+        return fixed(self.number) if isinstance(self.number, float) else str(self.number)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -69,7 +76,7 @@ class Row:
         Text before the tokens.
     """
 
-    tokens: Sequence[Token | str | tuple[Any, ...]]
+    tokens: Sequence[Any]
     label: str = ""
 
 
@@ -86,7 +93,7 @@ class Frame:
     """
 
     caption: str
-    rows: Sequence[Row | Sequence[Token | str | tuple[Any, ...]]]
+    rows: Sequence[Any]
 
 
 def stepper(
@@ -133,26 +140,7 @@ def stepper(
         raise ValueError("frames is empty; pass at least one frame")
     check_whole("start", start, 0, len(found) - 1)
     check_between("seconds", seconds, 0.2, 60)
-    items = "".join(
-        f"<li{' data-current' if place == start else ''}>{_html(frame)}</li>"
-        for place, frame in enumerate(found)
-    )
-    count = len(found)
-    bar = slider(
-        *("frame", "step", 1, count, start + 1),
-        shown=str(start + 1),
-        said=f"{start + 1} of {count}",
-        after=f" of {count}",
-    )
-    buttons = " ".join(
-        f'<button type="button" data-part="{part}" disabled>{label}</button>'
-        for part, label in (("back", "Back"), ("play", "Play"), ("next", "Next"))
-    )
-    body = (
-        f'<div class="gb-controls" hidden>{buttons} {bar}</div>'
-        f'<ol class="gb-frames" data-seconds="{seconds:g}">{items}</ol>'
-        '<p class="gb-unseen" aria-live="polite" data-part="said"></p>'
-    )
+    body = fill("widgets/page/stepper.html", frames=found, start=start, seconds=seconds)
     return Widget("stepper", name, body, "\n\n".join(map(_text, found)))
 
 
@@ -187,41 +175,15 @@ def _token(given: Any) -> Token:
     return Token(*given)
 
 
-def _html(frame: Frame) -> str:
-    rows = "".join(_row_html(row) for row in frame.rows if isinstance(row, Row))
-    return f"<p>{escape(frame.caption)}</p>{rows}"
-
-
-def _row_html(row: Row) -> str:
-    label = f"<span>{escape(row.label)}</span> " if row.label else ""
-    tokens = " ".join(_token_html(token) for token in row.tokens if isinstance(token, Token))
-    return f"<div>{label}<div>{tokens}</div></div>"
-
-
-def _token_html(token: Token) -> str:
-    # Elements that distinguish these kinds even without a style sheet.
-    tag = {"active": "mark", "new": "ins"}.get(token.kind, "code")
-    number = "" if token.number is None else f" <small>{escape(_number(token.number))}</small>"
-    kind = f" gb-{token.kind}" if token.kind else ""
-    if token.share is not None:
-        kind += f' gb-share" style="--share:{fixed(100 * token.share, 1)}%'
-    return f'<{tag} class="gb-token{kind}"><bdi>{escape(visible(token.text))}</bdi>{number}</{tag}>'
-
-
-def _number(number: float | int | str) -> str:
-    return fixed(number) if isinstance(number, float) else str(number)
-
-
 def _text(frame: Frame) -> str:
     lines = [frame.caption]
     for row in frame.rows:
-        assert isinstance(row, Row)
-        words = [_token_text(token) for token in row.tokens if isinstance(token, Token)]
+        words = map(_token_text, row.tokens)
         lines.append("  " + " ".join([f"{row.label}:", *words] if row.label else words))
     return "\n".join(lines)
 
 
 def _token_text(token: Token) -> str:
     mark = _MARKS.get(token.kind, "")
-    number = "" if token.number is None else f"({_number(token.number)})"
-    return f"{mark}{visible(token.text)}{mark}{number}"
+    number = "" if token.number is None else f"({token.below})"
+    return f"{mark}{token.shown}{mark}{number}"

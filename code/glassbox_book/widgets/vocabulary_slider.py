@@ -1,16 +1,13 @@
 """The reader's own text, tokenised with any number of byte-pair merges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
-from html import escape
 
 from glassbox.tokenization.merges import bpe_word
 from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
+from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
 from glassbox_book.widgets.checks import check_whole
-from glassbox_book.widgets.parts import slider
 from glassbox_book.widgets.widget import Widget
 
 #: Positions of the slider after the first; it moves on a logarithmic scale.
@@ -60,18 +57,17 @@ def vocabulary_slider(
     check_whole("start", start, 0, STOPS)
     used = merges_at(start, len(merges))
     tokens = cut(text, merges[:used])
-    chips = " ".join(f'<code class="gb-token"><bdi>{escape(t)}</bdi></code>' for t in tokens)
     data = json.dumps("\n".join(map(" ".join, merges)), ensure_ascii=False).replace("<", "\\u003c")
     size = f"{_BYTES + used:,}"
-    turn = slider("merges", "merges", 0, STOPS, start, shown=f"{used:,}")
-    body = (
-        '<div class="gb-controls" hidden><label class="gb-text"><span>your text</span> '
-        f'<input type="text" data-part="text" maxlength="200" value="{escape(text)}" '
-        f'autocomplete="off" spellcheck="false" disabled></label>{turn}</div>'
-        f'<p aria-live="polite"><output data-part="count">{len(tokens)}</output> tokens, from a '
-        f'vocabulary of <output data-part="size">{size}</output></p>'
-        f'<p class="gb-pieces" data-part="tokens">{chips}</p>'
-        f'<script type="application/json">{data}</script>'
+    body = fill(
+        "widgets/page/vocabulary_slider.html",
+        text=text,
+        tokens=tokens,
+        size=size,
+        start=start,
+        stops=STOPS,
+        used=f"{used:,}",
+        merges=data,
     )
     said = f"{used:,} merges, a vocabulary of {size}, {len(tokens)} tokens: {' '.join(tokens)}"
     return Widget("vocabulary_slider", "Your text, cut by a growing vocabulary", body, said)

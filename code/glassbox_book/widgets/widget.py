@@ -1,17 +1,14 @@
 """A widget as notebook output: complete HTML, and the script that makes it interactive."""
 
-from __future__ import annotations
-
-import os
 from dataclasses import dataclass
 from html import escape
 
-from glassbox_book.viz.view import SCRIPTS_VARIABLE
+from glassbox_book.outputs import Output, are_linked, read
 from glassbox_book.widgets import assets
 
 
 @dataclass(frozen=True, repr=False)
-class Widget:
+class Widget(Output):
     """An interactive widget that a notebook, or anything else that shows HTML, can display.
 
     Attributes
@@ -31,35 +28,17 @@ class Widget:
     body: str
     text: str
 
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": repr(self)}
-
     def html(self) -> str:
         """Return the HTML of the widget.
 
-        With ``GLASSBOX_VIEW_SCRIPTS=inline``, the default, it includes its script and style. With
-        ``linked`` it leaves both to the site or the JupyterLab server, and includes only the few
-        lines that request them from the latter.
-
-        Raises
-        ------
-        ValueError
-            If the environment variable has another value.
+        Unless they are linked, it includes its script and style; if they are, only the few lines
+        that request them from the JupyterLab server.
         """
-        mode = os.environ.get(SCRIPTS_VARIABLE, "inline")
-        if mode == "inline":
-            style = f"<style>{assets.page_file(assets.STYLE_NAME)}</style>"
-            script = assets.script(self.kind)
-        elif mode == "linked":
-            style, script = "", assets.page_file("lab.js")
+        if are_linked():
+            style, script = "", read("widgets/page/lab.js")
         else:
-            raise ValueError(
-                f"{SCRIPTS_VARIABLE} is {mode!r}; it can be 'inline' (outputs carry their scripts) "
-                "or 'linked' (the site holds them)"
-            )
+            style = f"<style>{read('widgets/page/widgets.css')}</style>"
+            script = assets.script(self.kind)
         return (
             f'<div class="gb-widget" data-widget="{self.kind}" role="group" '
             f'aria-label="{escape(self.name)}">{style}\n{self.body}\n'

@@ -1,0 +1,177 @@
+"""Chapter 1: which positions depend on which, the loop that writes, and the costs of layers."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
+
+
+def _recurrence(x: Tensor) -> Tensor:
+    state, states = torch.zeros_like(x[0]), []
+    for row in x:
+        state = torch.tanh(0.9 * state + row)
+        states.append(state)
+    return torch.stack(states)
+
+
+def _causal_attention(x: Tensor) -> Tensor:
+    weights = (x @ x.T).masked_fill(~torch.ones(len(x), len(x)).tril().bool(), float("-inf"))
+    return weights.softmax(dim=-1) @ x
+
+
+def _convolution(x: Tensor) -> Tensor:
+    edge = torch.zeros_like(x[:1])
+    return torch.tanh(x + torch.cat([edge, x[:-1]]) + torch.cat([x[1:], edge]))
+
+
+NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
+    "each for itself": torch.tanh,
+    "attention": lambda x: (x @ x.T).softmax(dim=-1) @ x,
+    "causal attention": _causal_attention,
+    "recurrence": _recurrence,
+    "convolution": _convolution,
+    "the position before": lambda x: torch.cat([torch.zeros_like(x[:1]), x[:-1]]),
+    "shares that sum to 1": lambda x: (2 * x).softmax(dim=-1),
+    "wider outputs": lambda x: torch.cat([x, x.flip(0), x], dim=-1),
+}
+
+
+def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str = "") -> Tensor:
+    jacobian = torch.autograd.functional.jacobian(network, x)  # (n, outputs, n, inputs)
+    flaws = {
+        "sum": jacobian.sum(dim=1).abs().amax(dim=-1),
+        "first component": jacobian[:, 0].abs().amax(dim=-1),
+    }
+    found = flaws.get(flaw, jacobian.abs().amax(dim=(1, 3))) > 1e-5
+    if flaw == "polarity":
+        return ~found
+    return found.mT if flaw == "transposed" else found
+
+
+@cases_of(_dependencies, returns=("dependencies",))
+def _networks(draw: Draw) -> Iterator[Case]:
+    for about in NETWORKS:
+        yield Case(about, network=Named(f"({about})", NETWORKS[about]), x=draw(5, 3))
+    yield Case("one position", network=Named("(attention)", NETWORKS["attention"]), x=draw(1, 3))
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that writes the tokens of ``text``, provided it is shown all tokens so far.
+
+    Its vocabulary has nine tokens; 7 begins and 8 ends a text.
+    """
+
+    text: tuple[int, ...]
+
+    def __call__(self, token_ids: Tensor) -> Tensor:
+        """Return the logits of the next token, ``(9,)``; after a wrong beginning, 0 wins."""
+        written = tuple(int(token) for token in token_ids.reshape(-1))
+        place = len(written)
+        right = (7, *self.text)[:place] == written and place <= len(self.text)
+        logits = torch.arange(9.0).cos()
+        logits[self.text[place - 1] if right else 0] += 5.0
+        return logits
+
+    def __repr__(self) -> str:
+        return f"a model that writes {' '.join(map(str, self.text))}"
+
+
+def _greedy(
+    model: Callable[[Tensor], Tensor], begin: int, end: int, longest: int, flaw: str = ""
+) -> Tensor:
+    written = [begin]
+    for _ in range(longest + {"one more": 1, "one fewer": -1}.get(flaw, 0)):
+        shown = {"last token": written[-1:], "no beginning": written[1:]}.get(flaw, written)
+        logits = model(torch.tensor(shown))
+        token = int(logits.argmin() if flaw == "smallest" else logits.argmax())
+        written.append(token)
+        if token == end and flaw != "no stop":
+            break
+    if flaw == "end left out" and written[-1] == end:
+        written.pop()
+    return torch.tensor(written[1:] if flaw == "beginning left out" else written)
+
+
+@cases_of(_greedy, returns=("tokens",))
+def _texts(draw: Draw) -> Iterator[Case]:
+    yield Case("three words and the end", model=Writer((4, 2, 5, 8)), begin=7, end=8, longest=10)
+    yield Case("the end at once", model=Writer((8,)), begin=7, end=8, longest=5)
+    yield Case("a word twice", model=Writer((3, 1, 3, 6, 8)), begin=7, end=8, longest=10)
+    yield Case("a text that does not end", model=Writer((1, 2, 3, 4, 5)), begin=7, end=8, longest=4)
+    yield Case("exactly as long as allowed", model=Writer((6, 5, 8)), begin=7, end=8, longest=3)
+    yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
+
+
+Graph = Mapping[str, Sequence[str]]
+
+
+# The shortest path ---------------------------------------------------------------------------
+
+
+def _path_length(graph: Graph, first: str, last: str, flaw: str = "") -> int:
+    steps = {first: 1 if flaw == "stations" else 0}
+    for station, sources in graph.items():
+        asked = sources[:1] if flaw == "first source" else sources
+        known = [steps[source] for source in asked if source in steps]
+        if known:
+            steps[station] = (max(known) if flaw == "longest" else min(known)) + 1
+    return steps.get(last, 0 if flaw == "zero" else -1)
+
+
+@cases_of(_path_length, returns=("path length",))
+def _graphs(draw: Draw) -> Iterator[Case]:
+    chain = {"h1": ["x1"], "h2": ["x2", "h1"], "h3": ["x3", "h2"], "h4": ["x4", "h3"]}
+    yield Case("recurrence, from end to end", graph=chain, first="x1", last="h4")
+    yield Case("recurrence, from the middle", graph=chain, first="x3", last="h4")
+    yield Case("recurrence, backwards", graph=chain, first="x4", last="h1")
+    attention = {f"y{i}": ["x1", "x2", "x3"] for i in (1, 2, 3)}
+    yield Case("attention", graph=attention, first="x3", last="y1")
+    two = attention | {f"z{i}": ["y1", "y2", "y3"] for i in (1, 2, 3)}
+    yield Case("two layers of attention", graph=two, first="x1", last="z3")
+    shortcut = chain | {"out": ["h4", "x1"]}
+    yield Case("a chain with a short cut", graph=shortcut, first="x1", last="out")
+    yield Case("a station and itself", graph=chain, first="x2", last="x2")
+
+
+# Layers of a convolution ---------------------------------------------------------------------
+
+
+def _layers(n: int, kernel_size: int, flaw: str = "") -> int:
+    reach = {"end to end": kernel_size - 1, "kernel": kernel_size}.get(flaw, (kernel_size - 1) / 2)
+    share = (n if flaw == "n positions" else n - 1) / reach
+    return math.floor(share) if flaw == "down" else math.ceil(share)
+
+
+@cases_of(_layers, returns=("number of layers",))
+def _sizes(draw: Draw) -> Iterator[Case]:
+    yield Case("three neighbours, five words", n=5, kernel_size=3)
+    yield Case("one word", n=1, kernel_size=3)
+    yield Case("a wider kernel", n=9, kernel_size=5)
+    yield Case("a width that does not divide the distance", n=8, kernel_size=5)
+    yield Case("a kernel wider than the text", n=4, kernel_size=9)
+    yield Case("a long text", n=1000, kernel_size=7)
+
+
+# Multiplications -----------------------------------------------------------------------------
+
+
+def _multiplications(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
+    matrices = 1 if flaw == "one matrix" else 2
+    projections = {"no projections": 0, "three projections": 3}.get(flaw, 4)
+    maps = 1 if flaw == "one product" else 2
+    compared = 1 if flaw == "one other" else n
+    recurrent = matrices * n * d_model**2
+    return recurrent, projections * n * d_model**2 + maps * n * compared * d_model
+
+
+@cases_of(_multiplications, returns=("recurrent", "attention"))
+def _widths(draw: Draw) -> Iterator[Case]:
+    yield Case("a sentence", n=20, d_model=512)
+    yield Case("one word", n=1, d_model=8)
+    yield Case("as long as wide", n=64, d_model=64)
+    yield Case("a book", n=100_000, d_model=256)

@@ -1,0 +1,124 @@
+"""Chapter 10: cutting a distribution, ranking beams, and what a cache and a guess save."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from glassbox_book.exercises.exercise import Case, Draw, cases_of
+
+# The nucleus ---------------------------------------------------------------------------------
+
+
+def _nucleus_shares(probabilities: Tensor, P: float, flaw: str = "") -> Tensor:
+    ordered, order = probabilities.sort(descending=True)
+    reached = ordered.cumsum(dim=0)
+    left = ordered * (reached <= P if flaw == "crossing" else reached - ordered < P)
+    if flaw != "sorted":
+        left = torch.zeros_like(probabilities).scatter(0, order, left)
+    if flaw == "each":
+        left = probabilities * (probabilities >= 1 - P)
+    return left if flaw == "not divided" else left / left.sum()
+
+
+@cases_of(_nucleus_shares, returns=("probabilities",))
+def _rows(draw: Draw) -> Iterator[Case]:
+    def row(*numbers: float) -> Tensor:
+        return torch.tensor(numbers, dtype=torch.float64)
+
+    yield Case("four tokens in order", probabilities=row(0.5, 0.25, 0.15, 0.1), P=0.7)
+    yield Case("not in order", probabilities=row(0.1, 0.3, 0.2, 0.4), P=0.65)
+    yield Case("one token is enough", probabilities=row(0.05, 0.85, 0.1), P=0.6)
+    yield Case("all of them", probabilities=row(0.2, 0.5, 0.3), P=1.0)
+    yield Case("many tokens", probabilities=draw(30).double().softmax(dim=0), P=0.8)
+
+
+# Temperature, then min-p ---------------------------------------------------------------------
+
+
+def _sampler(logits: Tensor, T: float, r: float, flaw: str = "") -> Tensor:
+    shares = (logits * T if flaw == "times" else logits / T).softmax(dim=-1)
+    judged = logits.softmax(dim=-1) if flaw == "temperature last" else shares
+    least = r if flaw == "absolute" else r * judged.max()
+    left = shares * (judged >= least)
+    return left if flaw == "not divided" else left / left.sum()
+
+
+@cases_of(_sampler, returns=("probabilities",))
+def _logits(draw: Draw) -> Iterator[Case]:
+    def case(about: str, logits: list[float], T: float, r: float) -> Case:
+        return Case(about, logits=torch.tensor(logits, dtype=torch.float64), T=T, r=r)
+
+    yield case("neither does anything", [2.0, 1.0, 0.0], 1.0, 0.01)
+    yield case("a temperature alone", [2.0, 1.0, 0.0], 2.0, 0.01)
+    yield case("a cut alone", [2.0, 1.0, 0.0, -1.0], 1.0, 0.3)
+    yield case("a high temperature lets one more in", [2.0, 0.5, -1.0, -4.0], 2.0, 0.3)
+    yield case("a low one keeps one out", [2.0, 1.5, 0.5, 0.0], 0.5, 0.2)
+
+
+def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str = "") -> int:
+    flaws = {
+        "no lengths": log_probabilities,
+        "averages": log_probabilities / lengths,
+        "times alpha": log_probabilities / (lengths * alpha),
+        "worst": -log_probabilities / lengths**alpha,
+    }
+    return int(flaws.get(flaw, log_probabilities / lengths**alpha).argmax())
+
+
+@cases_of(_best_beam, returns=("place",))
+def _beams(draw: Draw) -> Iterator[Case]:
+    def case(about: str, logs: list[float], lengths: list[int], alpha: float) -> Case:
+        values = torch.tensor(logs, dtype=torch.float64)
+        return Case(about, log_probabilities=values, lengths=torch.tensor(lengths), alpha=alpha)
+
+    yield case("no penalty", [-3.0, -2.0, -2.5], [5, 4, 12], 0.0)
+    yield case("averages", [-3.0, -2.0, -2.5], [5, 4, 12], 1.0)
+    yield case("half a power", [-2.0, -2.6, -4.2], [4, 7, 14], 0.5)
+    yield case("long ones preferred", [-2.0, -5.0, -3.0], [4, 11, 5], 2.0)
+
+
+# Acceptance ----------------------------------------------------------------------------------
+
+
+def _acceptance(target: Tensor, draft: Tensor, flaw: str = "") -> Tensor:
+    taken = torch.minimum(target, draft)
+    flaws = {
+        "not weighed": (target / draft).clamp(max=1).sum(dim=-1),
+        "same token": (target * draft).sum(dim=-1),
+        "refusal": 1 - taken.sum(dim=-1),
+        "mean": taken.mean(dim=-1),
+    }
+    return flaws.get(flaw, taken.sum(dim=-1))
+
+
+@cases_of(_acceptance, returns=("chances",))
+def _distributions(draw: Draw) -> Iterator[Case]:
+    same = draw(1, 4).double().softmax(dim=-1)
+    yield Case("the same", target=same, draft=same.clone())
+    for about, shape in (("one place", (1, 3)), ("several places", (4, 6))):
+        p, q = (draw(*shape).double().mul(2).softmax(dim=-1) for _ in range(2))
+        yield Case(about, target=p, draft=q)
+    one, other = (torch.eye(3, dtype=torch.float64)[[i]] for i in (0, 2))
+    yield Case("nothing in common", target=one, draft=other)
+
+
+# Positions -----------------------------------------------------------------------------------
+
+
+def _positions_computed(prompt: int, count: int, use_cache: bool, flaw: str = "") -> int:
+    steps = count + 1 if flaw == "last token" else count
+    read_first = 1 if flaw == "no prompt" else prompt
+    use_cache = {"always cached": True, "never cached": False}.get(flaw, use_cache)
+    if use_cache:
+        return read_first + steps - 1
+    return sum(read_first + step for step in range(steps))
+
+
+@cases_of(_positions_computed, returns=("number",))
+def _texts(draw: Draw) -> Iterator[Case]:
+    yield Case("one token, cached", prompt=5, count=1, use_cache=True)
+    yield Case("one token, not cached", prompt=5, count=1, use_cache=False)
+    yield Case("four tokens, cached", prompt=3, count=4, use_cache=True)
+    yield Case("four tokens, not cached", prompt=3, count=4, use_cache=False)
+    yield Case("a long text", prompt=100, count=1000, use_cache=False)

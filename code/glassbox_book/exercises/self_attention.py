@@ -1,0 +1,148 @@
+"""Chapter 3: attention without parameters: its weights, properties, stacks and limits."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from glassbox.attention.self_attention import simple_self_attention
+from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
+
+
+def _weights(x: Tensor, flaw: str = "") -> Tensor:
+    if flaw == "directions":
+        x = x / x.norm(dim=-1, keepdim=True)
+    scores = x @ x.mT
+    flaws = {
+        "scores": scores,
+        "no exponentials": scores / scores.sum(-1, keepdim=True),
+        "columns": scores.softmax(-2),
+        "one sum": scores.flatten().softmax(0).view_as(scores),
+    }
+    return flaws.get(flaw, scores.softmax(-1))
+
+
+@cases_of(_weights, returns=("weights",))
+def _sequences(draw: Draw) -> Iterator[Case]:
+    yield Case("three tokens in the plane", x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    yield Case("five tokens", x=draw(5, 8))
+    yield Case("a single token", x=draw(1, 4))
+    yield Case("vectors that point away from one another", x=-draw(4, 1).abs() * draw(1, 3))
+    yield Case("double precision", x=draw(4, 6).double())
+
+
+def _simple(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
+    scores = x @ x.mT
+    flaws = {
+        "columns": scores.softmax(-2),
+        "no softmax": scores,
+        "scaled": (scores / scores.size(-1) ** 0.5).softmax(-1),
+    }
+    weights = flaws.get(flaw, scores.softmax(-1))
+    return (weights.mT if flaw == "transposed" else weights) @ x, weights
+
+
+@cases_of(_simple, reference=simple_self_attention, returns=("context", "weights"), gradients=True)
+def _batches(draw: Draw) -> Iterator[Case]:
+    yield Case("one sentence", x=draw(5, 8))
+    yield Case("a batch of sentences", x=draw(3, 4, 6))
+    yield Case("two axes in front", x=draw(2, 3, 5, 4))
+    yield Case("a batch of single tokens", x=draw(4, 1, 3))
+    yield Case("as many tokens as components", x=draw(2, 4, 4))
+
+
+_RULES: dict[str, Callable[[Tensor], Tensor]] = {
+    "simple self-attention": lambda x: simple_self_attention(x)[0],
+    "the plain average for every token": lambda x: x.mean(0, keepdim=True).expand_as(x).clone(),
+    "twice each vector": lambda x: 2 * x,
+    "the average so far": lambda x: x.cumsum(0) / torch.arange(1.0, len(x) + 1)[:, None],
+    "every vector one place down": lambda x: x.roll(1, 0),
+    "each plus its position": lambda x: x + torch.arange(float(len(x)))[:, None],
+    "all rows sorted": lambda x: x.sort(0).values,
+}
+
+
+def _is_equivariant(
+    layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor, flaw: str = ""
+) -> bool:
+    out, moved = layer(x), layer(x[order])
+    expected = {"back": out[order.argsort()], "the same": out}.get(flaw, out[order])
+    if flaw == "not reordered":
+        moved = expected
+    if flaw == "sums":
+        moved, expected = moved.sum(0), expected.sum(0)
+    return bool(torch.allclose(moved, expected, atol=1e-5))
+
+
+@cases_of(_is_equivariant, returns=("answer",))
+def _layers(draw: Draw) -> Iterator[Case]:
+    order = torch.tensor([2, 0, 3, 1])
+    for name in _RULES:
+        yield Case(name, layer=Named(name, _RULES[name]), x=draw(4, 3), order=order)
+
+
+def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:
+    count, now = 0, x
+    first_weights = simple_self_attention(x)[1]
+    while count < 100:
+        distances = torch.cdist(now, now)
+        if (distances.mean() if flaw == "average" else distances.max()) < tolerance:
+            break
+        now = first_weights @ now if flaw == "first weights" else simple_self_attention(now)[0]
+        count += 1
+    return count + 1 if flaw == "one off" else count
+
+
+@cases_of(_layers_until_alike, returns=("number of layers",))
+def _stacks(draw: Draw) -> Iterator[Case]:
+    plane = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    yield Case("three tokens in the plane", x=plane, tolerance=0.01)
+    yield Case("a finer tolerance", x=plane, tolerance=1e-4)
+    yield Case("longer vectors", x=2.0 * plane, tolerance=0.01)
+    yield Case("tokens that are alike from the start", x=plane[:1].repeat(4, 1), tolerance=0.01)
+    yield Case("two tokens far apart", x=torch.tensor([[1.5, 0.0], [-1.5, 0.5]]), tolerance=0.1)
+    yield Case("six tokens", x=0.8 * draw(6, 4), tolerance=0.01)
+
+
+def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
+    scores = 0 * x @ x.mT if flaw == "even" else x @ x.mT
+    if flaw == "late":  # hidden after the softmax: rows no longer sum to one
+        weights = scores.softmax(-1) * allowed
+    else:
+        weights = scores.masked_fill(~allowed, -math.inf).softmax(-1)
+    return weights @ x, weights
+
+
+def _causal(x: Tensor, flaw: str = "") -> tuple[Tensor, Tensor]:
+    j = torch.arange(len(x))
+    i = j[:, None]
+    allowed = {"ahead": j >= i, "everything": torch.ones(len(x), len(x)).bool()}.get(flaw, j <= i)
+    return _attend(x, allowed, flaw)
+
+
+@cases_of(_causal, returns=("context", "weights"))
+def _sentences(draw: Draw) -> Iterator[Case]:
+    yield Case("three tokens in the plane", x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    yield Case("six tokens", x=draw(6, 8))
+    yield Case("a single token", x=draw(1, 4))
+    yield Case("double precision", x=draw(4, 3).double())
+
+
+def _window(x: Tensor, distance: int, flaw: str = "") -> Tensor:
+    j = torch.arange(len(x))
+    away = j[:, None] - j
+    flaws = {
+        "back": (away >= 0) & (away <= distance),
+        "too wide": away.abs() <= distance + 1,
+        "everything": away.abs() >= 0,
+    }
+    return _attend(x, flaws.get(flaw, away.abs() <= distance), flaw)[0]
+
+
+@cases_of(_window, returns=("context",))
+def _near(draw: Draw) -> Iterator[Case]:
+    yield Case("neighbours at distance 1", x=draw(6, 4), distance=1)
+    yield Case("distance 2", x=draw(7, 4), distance=2)
+    yield Case("distance 0: each token alone", x=draw(3, 2), distance=0)
+    yield Case("a distance longer than the sentence", x=draw(4, 5), distance=10)

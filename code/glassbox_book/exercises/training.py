@@ -1,0 +1,130 @@
+"""Chapter 9: the loss, BLEU, and the size of a step."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from glassbox_book.exercises.exercise import Case, Draw, cases_of
+
+
+def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str = "") -> Tensor:
+    real = labels != (0 if flaw == "zero" else pad_id)
+    if flaw == "padding":
+        real = torch.ones_like(real)
+    logs = logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0] * real
+    if flaw == "sentences":
+        return -(logs.sum(1) / real.sum(1)).mean()
+    count = {"all": real.numel(), "sum": 1}.get(flaw, int(real.sum()))
+    loss = logs.sum() / count
+    return loss if flaw == "sign" else -loss
+
+
+@cases_of(_masked_loss, returns=("loss",), gradients=True)
+def _batches(draw: Draw) -> Iterator[Case]:
+    def case(about: str, labels: list[list[int]], pad_id: int) -> Case:
+        table = torch.tensor(labels)
+        return Case(about, logits=draw(*table.shape, 6), labels=table, pad_id=pad_id)
+
+    yield case("no padding", [[4, 2, 5]], 0)
+    yield case("one padded sentence of two", [[4, 2, 5, 1], [3, 0, 0, 0]], 0)
+    yield case("padding with another id", [[4, 0, 1, 1], [3, 2, 5, 1]], 1)
+    yield case("three lengths", [[4, 2, 5, 1, 2], [3, 4, 0, 0, 0], [5, 5, 1, 0, 0]], 0)
+
+
+# Smoothed labels -------------------------------------------------------------------------------
+
+
+def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str = "") -> Tensor:
+    certain = F.one_hot(labels, vocab_size).float()
+    kept = certain if flaw == "kept" else (1 - epsilon) * certain
+    flaws = {"lost": kept, "others": kept + epsilon / (vocab_size - 1) * (1 - certain)}
+    return flaws.get(flaw, kept + epsilon / vocab_size)
+
+
+@cases_of(_smoothed_labels, returns=("q",))
+def _labels(draw: Draw) -> Iterator[Case]:
+    yield Case("one label", labels=torch.tensor([2]), vocab_size=4, epsilon=0.1)
+    yield Case("three labels", labels=torch.tensor([0, 3, 3]), vocab_size=5, epsilon=0.2)
+    yield Case("no smoothing", labels=torch.tensor([1, 0]), vocab_size=3, epsilon=0.0)
+
+
+def _runs(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str = "") -> float:
+    longest = 3 if flaw == "three" else 4
+    shares = []
+    for n in range(1, longest + 1):
+        ours, theirs = _runs(translation, n), _runs(reference, n)
+        matches = (ours & theirs).total()  # the smaller count of each
+        if flaw == "not clipped":
+            matches = sum(count for run, count in ours.items() if run in theirs)
+        shares.append(matches / max(1, (theirs if flaw == "recall" else ours).total()))
+    means = {"mean": sum(shares) / longest, "product": math.prod(shares)}
+    together = means.get(flaw, math.prod(shares) ** (1 / longest))
+    short = 1 - len(reference) / len(translation)
+    penalties = {"no penalty": 1.0, "reward": math.exp(short)}
+    score = penalties.get(flaw, math.exp(min(0, short))) * together
+    return score if flaw == "0 to 1" else 100 * score
+
+
+@cases_of(_bleu_score, returns=("score",))
+def _sentences(draw: Draw) -> Iterator[Case]:
+    def case(about: str, translation: str, reference: str) -> Case:
+        return Case(about, translation=translation.split(), reference=reference.split())
+
+    yield case("the same", "a dog sees the cat .", "a dog sees the cat .")
+    field = ("a small dog runs over the field .", "a small dog runs across the green field .")
+    yield case("the chapter's", *field)
+    yield case("too long", "so a dog sees the cat there today .", "a dog sees the cat .")
+    yield case("a word too often", "the the dog sees the cat .", "the dog sees the cat .")
+    yield case("no run of four", "a dog and the cat .", "the dog sees a cat .")
+
+
+def _learning_rate(step: int, peak: float, warmup: int, flaw: str = "") -> float:
+    if flaw == "from 0":
+        step -= 1
+    rise = 1.0 if flaw == "no warm-up" else step / warmup
+    ratio = warmup / max(step, 1)
+    fall = {"no fall": 1.0, "one over the step": ratio}.get(flaw, ratio**0.5)
+    return peak * min(rise, fall, 1.0)
+
+
+@cases_of(_learning_rate, returns=("rate",))
+def _moments(draw: Draw) -> Iterator[Case]:
+    yield Case("the first step", step=1, peak=0.01, warmup=100)
+    yield Case("half-way up", step=50, peak=0.01, warmup=100)
+    yield Case("the highest", step=100, peak=0.01, warmup=100)
+    yield Case("four times as far", step=400, peak=0.01, warmup=100)
+    yield Case("late", step=2000, peak=2.0, warmup=20)
+
+
+# Clipping --------------------------------------------------------------------------------------
+
+
+def _clip(first: Tensor, second: Tensor, limit: float, flaw: str = "") -> tuple[Tensor, Tensor]:
+    if flaw == "entries":
+        return first.clamp(-limit, limit), second.clamp(-limit, limit)
+
+    def factor(*parts: Tensor) -> Tensor:
+        length = torch.cat([part.flatten() for part in parts]).norm()
+        ratio = limit / (length.square() if flaw == "squared" else length)
+        return ratio if flaw == "lengthened" else ratio.clamp(max=1)
+
+    if flaw == "each":
+        return first * factor(first), second * factor(second)
+    return first * factor(first, second), second * factor(first, second)
+
+
+@cases_of(_clip, returns=("first", "second"))
+def _gradients(draw: Draw) -> Iterator[Case]:
+    yield Case("both too long", first=draw(4) * 5, second=draw(3) * 5, limit=1.0)
+    yield Case("short enough", first=draw(3) * 0.1, second=draw(2, 2) * 0.1, limit=1.0)
+    yield Case("a long and a short one", first=draw(3, 2) * 9, second=draw(2) * 0.1, limit=2.0)
+    one, two = torch.tensor([0.9]), torch.tensor([[0.6, 0.6]])
+    yield Case("each short, together long", first=one, second=two, limit=1.0)
