@@ -1,6 +1,7 @@
 """Chapter 11: a gate, masked tokens, entities, and missing spans."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -70,7 +71,7 @@ def _apply_fates(
 
 @cases_of(_apply_fates, returns=("inputs", "labels"))
 def _texts(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *lists: Sequence[float], mask_id: int = 4) -> Case:
+    def case(about: str, *lists: list[Any], mask_id: int = 4) -> Case:
         names = ("token_ids", "chosen", "fates", "others")
         tensors = dict(zip(names, map(torch.tensor, lists), strict=True))
         return Case(about, **tensors, mask_id=mask_id)
