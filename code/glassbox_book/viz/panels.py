@@ -168,7 +168,7 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
 
 
 def write(
-    ax: Axes, words: str, where: Iterable[int | float], offset: Iterable[int | float], **look: Any
+    ax: Axes, words: str, where: Iterable[Any], offset: Iterable[Any], **look: Any
 ) -> Annotation:
     """Write words next to a point.
 

@@ -53,7 +53,7 @@ class Plane:
         return head(*self.place(vector))
 
     def named(
-        self, vectors: Sequence[np.ndarray], names: Sequence[str], turn: float
+        self, vectors: np.ndarray | Sequence[np.ndarray], names: Sequence[str], turn: float
     ) -> list[tuple[str, float, float, str]]:
         """Return names next to the tips of arrows, joined if tips meet: text, place and anchor."""
         spots: dict[str, list[str]] = {}
