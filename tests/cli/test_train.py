@@ -72,16 +72,15 @@ def test_a_run_in_the_folder_where_we_are_has_its_name(
     assert "runs/mine/model" in glassbox("train", "run.toml").out.replace("\\", "/")
 
 
-def test_folder_entries_and_tensorboard_can_be_chosen(glassbox: Command, run: str) -> None:
+def test_folder_and_entries_can_be_chosen(glassbox: Command, run: str) -> None:
     options = ["--folder", "there/deep", "--set", "training.steps=3", "--set", "toy.width=6"]
-    answer = glassbox("train", run, *options, "--tensorboard")
+    answer = glassbox("train", run, *options)
     assert answer.out == f"The model is in {Path('there/deep/model')}.\n"
     assert [path.name for path in checkpoints(Path("there/deep/checkpoints"))] == [
         "step-00000002",
         "step-00000003",
     ]
     assert load_file("there/deep/model/model.safetensors")["out.weight"].shape == (40, 6)
-    assert any(Path("there/deep/tensorboard").iterdir())
 
 
 class Terminal(io.StringIO):

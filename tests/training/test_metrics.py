@@ -15,7 +15,6 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from glassbox.training import metrics
 from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
@@ -176,45 +175,8 @@ def test_on_a_full_disk_the_log_stays_as_it_was(tmp_path):
 
 
 def test_a_process_that_does_not_write_leaves_nothing(tmp_path):
-    log(tmp_path / "run", range(1, 4), write=False, tensorboard=True)
+    log(tmp_path / "run", range(1, 4), write=False)
     assert list(tmp_path.iterdir()) == []
-
-
-def scalars(folder):
-    board = EventAccumulator(str(folder / "tensorboard"), size_guidance={"scalars": 0}).Reload()
-    return {
-        tag: [(event.step, event.value) for event in board.Scalars(tag)]
-        for tag in board.Tags()["scalars"]
-    }
-
-
-@pytest.mark.parametrize("done", [0, 4])
-def test_tensorboard_shows_the_same_and_each_step_once(tmp_path, done):
-    log(tmp_path, range(1, 8), tensorboard=True)
-    log(tmp_path, range(done + 1, 10), tensorboard=True, resume_at=done)
-    shown = scalars(tmp_path)
-    assert shown.keys() == {"loss/train", "tokens/train", "nll/valid"}
-    assert [step for step, _ in shown["loss/train"]] == steps(tmp_path) == list(range(1, 10))
-    for entry in read_metrics(tmp_path / "metrics.jsonl"):
-        for name in entry.keys() - {"step", "split"}:
-            values = dict(shown[f"{name}/{entry['split']}"])
-            assert values[entry["step"]] == pytest.approx(entry[name], rel=1e-6)
-
-
-def test_what_tensorboard_has_is_there_when_write_returns(tmp_path):
-    """A run that is killed goes on from its checkpoint, and nobody writes what came before."""
-    with Metrics(tmp_path, tensorboard=True) as writer:
-        for step in (1, 2):
-            writer.write(step, "train", {"loss": 1.0})
-            assert [found for found, _ in scalars(tmp_path)["loss/train"]] == [1, step][:step]
-
-
-def test_without_tensorboard_installed_it_says_so_and_leaves_everything(tmp_path, monkeypatch):
-    log(tmp_path, range(1, 4))
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(ImportError, match=r"TensorBoard is not installed .* 'glassbox\[train\]'"):
-        Metrics(tmp_path, tensorboard=True)
-    assert steps(tmp_path) == [1, 2, 3]
 
 
 WORDS = {

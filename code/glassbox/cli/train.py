@@ -44,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="change an entry of the file, such as training.steps=100",
     )
     add("--device", help="where to compute (default: a GPU if there is one)")
-    add("--tensorboard", action="store_true", help="write the curves for TensorBoard too")
     parser.epilog = OWN_DATA
 
 
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         ) from error
     try:
         with progress_lines(), processes(arguments.device) as group:
-            done = described.start(folder, group, tensorboard=arguments.tensorboard)
+            done = described.start(folder, group)
             if group.first:
                 print(
                     f"The model is in {folder / 'model'}."

@@ -11,14 +11,12 @@ from glassbox.data.senses import senses
 from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
 from glassbox.data.store import FILES, DataFile, find
 from glassbox.data.text import plain_spaces, split_text, tiny_shakespeare
-from glassbox.data.treebank import ParsedSentence, ud_english
 
 __all__ = [
     "FILES",
     "AlignedPair",
     "DataFile",
     "LabelledSentence",
-    "ParsedSentence",
     "Phrase",
     "TaggedSentence",
     "alignments",
@@ -36,6 +34,5 @@ __all__ = [
     "sst2",
     "tatoeba",
     "tiny_shakespeare",
-    "ud_english",
     "wnut17",
 ]

@@ -23,13 +23,7 @@ from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.masking import mask_tokens, n_chosen
 from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
 from glassbox.training.runs import Run, read_run
-from glassbox.training.schedule import (
-    Schedule,
-    warmup_cosine,
-    warmup_inverse_sqrt,
-    warmup_inverse_sqrt_to,
-    warmup_linear,
-)
+from glassbox.training.schedule import Schedule
 from glassbox.training.state import Progress, TrainingState
 from glassbox.training.task import Task
 from glassbox.training.tasks import (
@@ -82,8 +76,4 @@ __all__ = [
     "stream",
     "train",
     "training_loop",
-    "warmup_cosine",
-    "warmup_inverse_sqrt",
-    "warmup_inverse_sqrt_to",
-    "warmup_linear",
 ]

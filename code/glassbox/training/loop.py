@@ -72,7 +72,6 @@ def train(
     group: Processes | None = None,
     *,
     described: Mapping[str, object] | None = None,
-    tensorboard: bool = False,
 ) -> bool:
     """Train a model, or resume training; the weights are the same as without a stop.
 
@@ -93,8 +92,6 @@ def train(
     described : mapping, optional
         What else determines the weights, such as the sizes of the model: a checkpoint stores it,
         and is rejected if it differs.
-    tensorboard : bool, optional
-        Whether to write the metrics for TensorBoard as well.
 
     Returns
     -------
@@ -131,7 +128,7 @@ def train(
     done = training.progress.step
     with (
         locked_folder(training),
-        Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
+        Metrics(folder, resume_at=done, write=group.first) as log,
         ProgressBar(config.steps, done, show=group.first) as bar,
         StopSignals() as signals,
     ):

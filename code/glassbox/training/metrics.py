@@ -1,4 +1,4 @@
-"""The metrics of a training: a log of JSON lines, TensorBoard, and a bar in the terminal."""
+"""The metrics of a training: a log of JSON lines, and a bar in the terminal."""
 
 import json
 import logging
@@ -9,17 +9,14 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tqdm import tqdm
 
 from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
 
-if TYPE_CHECKING:
-    from torch.utils.tensorboard import SummaryWriter
-
-LOG, BOARD = "metrics.jsonl", "tensorboard"
+LOG = "metrics.jsonl"
 SECONDS_BETWEEN_LINES = 10.0
 _LOGGER = logging.getLogger("glassbox.training")
 
@@ -40,8 +37,6 @@ class Metrics(AbstractContextManager["Metrics"]):
         The folder of the log; created if it is missing.
     resume_at : int, optional
         The last completed step, up to which lines are kept. 0 starts a new log.
-    tensorboard : bool, optional
-        Whether to write for TensorBoard as well, into ``tensorboard/``.
     write : bool, optional
         Whether to write at all: only one of several processes does.
 
@@ -49,28 +44,14 @@ class Metrics(AbstractContextManager["Metrics"]):
     ------
     ValueError
         If the existing log has a damaged line.
-    ImportError
-        If TensorBoard is requested but not installed.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        resume_at: int = 0,
-        tensorboard: bool = False,
-        write: bool = True,
-    ) -> None:
+    def __init__(self, folder: Path, *, resume_at: int = 0, write: bool = True) -> None:
         self._file: FileIO | None = None
-        self._board: SummaryWriter | None = None
-        if not write:
-            return
-        make_board = _tensorboard() if tensorboard else None
-        folder.mkdir(parents=True, exist_ok=True)
-        _forget(folder / LOG, resume_at)
-        self._file = FileIO(folder / LOG, "a")
-        if make_board is not None:
-            self._board = make_board(folder / BOARD, purge_step=resume_at + 1 if resume_at else 0)
+        if write:
+            folder.mkdir(parents=True, exist_ok=True)
+            _forget(folder / LOG, resume_at)
+            self._file = FileIO(folder / LOG, "a")
 
     def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
         """Append a line; other programs see it as soon as this returns.
@@ -100,10 +81,6 @@ class Metrics(AbstractContextManager["Metrics"]):
         entry = {"step": step, "split": split}
         line = json.dumps(entry | {name: _plain(name, x) for name, x in numbers.items()})
         _append(self._file, line.encode() + b"\n")
-        if self._board is not None:
-            for name, number in numbers.items():
-                self._board.add_scalar(f"{name}/{split}", number, step)
-            self._board.flush()  # a killed run resumes after its last checkpoint, not line
 
     def after_step(self, training: TrainingState) -> None:
         """Write the figures of the last step of a ``training``, and validate if it is due."""
@@ -113,9 +90,8 @@ class Metrics(AbstractContextManager["Metrics"]):
             self.write(step, "valid", training.validate())
 
     def __exit__(self, *error: object) -> None:
-        for stream in (self._file, self._board):
-            if stream is not None:
-                stream.close()
+        if self._file is not None:
+            self._file.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -248,13 +224,3 @@ def _entry(line: bytes) -> dict[str, Any]:
         name: float(value) if isinstance(value, str) and name != "split" else value
         for name, value in entry.items()
     }
-
-
-def _tensorboard() -> "type[SummaryWriter]":
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ImportError(
-            f"TensorBoard is not installed ({error}): pip install 'glassbox[train]', or do without"
-        ) from error
-    return SummaryWriter
