@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from glassbox.data import AlignedPair, alignments
-from glassbox.data.alignments import split_words
-from glassbox.evaluation import score_alignment, word_attention, word_numbers, word_weights
+from glassbox.data import alignments
+from glassbox.data.alignments import AlignedPair, split_words
+from glassbox.evaluation import score_alignment, word_attention
+from glassbox.evaluation.alignment import word_numbers, word_weights
 from glassbox.translation import Translator
 from glassbox_book.exercises.decoder import alignment
 

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from glassbox.data import FILES, tiny_shakespeare
-from glassbox.evaluation import ParallelTest, corpora, parallel_test, text_test
+from glassbox.evaluation import corpora, parallel_test
+from glassbox.evaluation.corpora import ParallelTest, text_test
 
 TATOEBA = "tatoeba_eng_fra/fra-eng.zip"
 PAIRS = [("Run!", "Cours !"), ("Run!", "Courez !"), ("Jump.", "Saute."), ("Go!", "Cours !")]

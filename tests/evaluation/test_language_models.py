@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 import transformers
 
-from glassbox.evaluation import Likelihood, estimate_loss, evaluate_language_model
+from glassbox.evaluation import estimate_loss, evaluate_language_model
+from glassbox.evaluation.likelihood import Likelihood
 from glassbox.models import GPT2, Llama, LlamaConfig
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls

@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 
 from glassbox.data import english
-from glassbox.evaluation import (
-    evaluate_language_model,
-    evaluate_masked,
-    load_model,
-    measure_translations,
-)
+from glassbox.evaluation import evaluate_language_model, evaluate_masked, load_model
 from glassbox.evaluation.corpora import parallel_test, text_test
+from glassbox.evaluation.report import measure_translations
 from glassbox.models.character_model import CharacterModel
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS

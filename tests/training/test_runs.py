@@ -10,12 +10,12 @@ import pytest
 from glassbox.results import RUNS
 from glassbox.training import (
     LanguageModelTaskConfig,
-    Run,
     Schedule,
     TrainingConfig,
     TranslationConfig,
     read_run,
 )
+from glassbox.training.runs import Run
 from glassbox.training.tasks import TASKS
 from glassbox.transformer import TransformerConfig
 from tests.training.toy import Toy, ToyConfig, weights

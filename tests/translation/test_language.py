@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from glassbox.translation import LanguageClassifier, TranslationTokenizer
+from glassbox.translation import TranslationTokenizer
+from glassbox.translation.language import LanguageClassifier
 
 
 def test_bayes_rule_by_hand():
