@@ -13,16 +13,6 @@ from glassbox.files import atomic_write
 
 #: Characters that move the cursor, or ring the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-#: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
-OPTIONS = {
-    "beams": "n_beams",
-    "length_penalty": "length_penalty",
-    "max_tokens": "max_new_tokens",
-    "sample": "sample",
-    "temperature": "temperature",
-    "top_k": "top_k",
-    "top_p": "top_p",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,18 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
     add("--show-attention", metavar="FILE", type=Path, help="write a page: where the model looked")
-    beams = parser.add_argument_group("the most probable translation")
-    beams.add_argument("--beams", metavar="N", type=int, help="followed at a time (default: 5)")
-    beams.add_argument("--length-penalty", metavar="A", type=float, help="more prefers long ones")
-    beams.add_argument(
-        "--max-tokens", metavar="N", type=int, help="tokens that are written at most"
-    )
-    drawn = parser.add_argument_group("a translation that is drawn")
-    drawn.add_argument("--sample", action="store_true", default=None, help="draw each token")
-    drawn.add_argument("--temperature", metavar="T", type=float, help="above 1 is bolder")
-    drawn.add_argument("--top-k", metavar="K", type=int, help="draw from the K most probable")
-    drawn.add_argument("--top-p", metavar="P", type=float, help="draw from the share P")
-    drawn.add_argument("--seed", metavar="N", type=int, help="the same N draws the same again")
+    add("--beams", metavar="N", type=int, default=5, help="followed at a time (default: 5)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,22 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
         If there is no such translator, or no folder for the page.
     """
     _check(arguments)
-    import torch
-
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
     translator.model.to(find_device(arguments.device))
-    options: dict[str, Any] = {
-        option: value
-        for name, option in OPTIONS.items()
-        if (value := getattr(arguments, name)) is not None
-    }
-    if arguments.seed is not None:
-        options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
     several = arguments.alternatives is not None and len(arguments.text) != 1
     for text in arguments.text or lines():
-        for line in answer(translator, text, arguments, options):
+        for line in answer(translator, text, arguments):
             print(line, flush=True)
         if several:
             print(flush=True)
@@ -97,9 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def answer(
-    translator: Any, text: str, arguments: argparse.Namespace, options: dict[str, Any]
-) -> Iterator[str]:
+def answer(translator: Any, text: str, arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of output for a text.
 
     Parameters
@@ -110,8 +78,6 @@ def answer(
         One sentence; a blank one yields a blank line, and has no page.
     arguments : argparse.Namespace
         The options of the command.
-    options : dict
-        Options of :meth:`glassbox.translation.Translator.translate`.
 
     Yields
     ------
@@ -122,7 +88,8 @@ def answer(
         yield ""
         return
     to = translator.target_language(text, source=arguments.source, to=arguments.to)
-    found = translator.alternatives(text, to, arguments.alternatives or 1, **options)
+    number = arguments.alternatives or 1
+    found = translator.alternatives(text, to, number, n_beams=arguments.beams)
     if arguments.show_attention is not None:
         from glassbox_book.page import attention_page
 
@@ -186,9 +153,3 @@ def _check(arguments: argparse.Namespace) -> None:
                 "TEXT"
             )
         check_folder(page)
-    for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
-        if (value := getattr(arguments, name)) is not None:
-            option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
-            )
