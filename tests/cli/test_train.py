@@ -205,15 +205,6 @@ def test_a_run_of_the_book_is_found_by_its_name() -> None:
     assert find_run(Path("tatoeba")).samefile(RUNS / "tatoeba" / "run.toml")
 
 
-def test_a_pipe_sees_how_far_the_training_is_before_it_ends(
-    glassbox: Command, run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("glassbox.training.metrics.SECONDS_BETWEEN_LINES", 0.0)
-    lines = glassbox("train", run).err.splitlines()
-    assert [line.partition(",")[0] for line in lines] == [f"step {n} of 6" for n in range(1, 7)]
-    assert re.fullmatch(r"step 6 of 6, loss \d\.\d{3}, [\d,]+ tokens/s", lines[-1])
-
-
 def test_help_says_how_to_learn_from_data_of_ones_own(glassbox: Command) -> None:
     text = " ".join(glassbox("train", "--help").out.split())
     assert "[language_model] the entry text names a text file" in text

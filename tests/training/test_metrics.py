@@ -11,13 +11,14 @@ import struct
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox.training import metrics
-from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
+from glassbox.training.metrics import Metrics, progress_bar, read_metrics
 
 
 def log(folder, steps, **options):
@@ -236,10 +237,10 @@ def shown(monkeypatch, stream, **options):
     now = 0.0
     monkeypatch.setattr(metrics.time, "perf_counter", lambda: now)
     monkeypatch.setattr(sys, "stderr", stream)
-    with ProgressBar(10, **options) as bar:
+    with progress_bar(10, **options) as advance:
         for loss in (3.5, 2.25):
             now += 10
-            bar.update(12_345, loss)
+            advance(SimpleNamespace(tokens=12_345, figures={"loss": loss}))
     return stream.getvalue()
 
 

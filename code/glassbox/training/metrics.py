@@ -1,12 +1,11 @@
 """The metrics of a training: a log of JSON lines, and a bar in the terminal."""
 
 import json
-import logging
 import math
 import os
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
 
 LOG = "metrics.jsonl"
-SECONDS_BETWEEN_LINES = 10.0
-_LOGGER = logging.getLogger("glassbox.training")
 
 
 class Metrics(AbstractContextManager["Metrics"]):
@@ -118,11 +115,11 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [entry for _, entry in _entries(path)]
 
 
-class ProgressBar(AbstractContextManager["ProgressBar"]):
-    """Shows steps done, tokens per second, the loss, and the time left.
-
-    The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets the
-    same figures every ten seconds; ``glassbox train`` prints it and a notebook does not.
+@contextmanager
+def progress_bar(
+    steps: int, done: int = 0, *, show: bool = True
+) -> Iterator[Callable[[TrainingState], None]]:
+    """Show steps done, tokens per second, the loss, and the time left, in a terminal only.
 
     Parameters
     ----------
@@ -132,39 +129,26 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         Number of steps already done.
     show : bool, optional
         Whether to show it at all: only one of several processes does.
+
+    Yields
+    ------
+    callable
+        A callback of the loop, which advances the bar by a step.
     """
+    tokens, begin = 0, time.perf_counter()
+    form = "{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, {remaining} left"
+    hide = None if show else True  # None: unless in a terminal
+    with tqdm(total=steps, initial=done, dynamic_ncols=True, disable=hide, bar_format=form) as bar:
 
-    def __init__(self, steps: int, done: int = 0, *, show: bool = True) -> None:
-        self._steps, self._done, self._tokens = steps, done, 0
-        self._begin = self._told = time.perf_counter()
-        self._show = show
-        self._bar = tqdm(
-            total=steps,
-            initial=done,
-            unit="step",
-            dynamic_ncols=True,
-            disable=None if show else True,  # None: only in a terminal
-            bar_format="{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, "
-            "{remaining} left",
-        )
+        def after_step(training: TrainingState) -> None:
+            nonlocal tokens
+            tokens += training.tokens
+            rate = tokens / (time.perf_counter() - begin)
+            figures = f"loss {training.figures['loss']:.3f}, {rate:,.0f} tokens/s"
+            bar.set_postfix_str(figures, refresh=False)
+            bar.update()
 
-    def after_step(self, training: TrainingState) -> None:
-        """Advance by the last step of a ``training``."""
-        self.update(training.tokens, training.figures["loss"])
-
-    def update(self, tokens: int, loss: float) -> None:
-        """Advance by one step, which learned from ``tokens`` at a mean ``loss``."""
-        now = time.perf_counter()
-        self._done, self._tokens = self._done + 1, self._tokens + tokens
-        figures = f"loss {loss:.3f}, {self._tokens / (now - self._begin):,.0f} tokens/s"
-        self._bar.set_postfix_str(figures, refresh=False)
-        self._bar.update()
-        if self._show and self._bar.disable and now - self._told >= SECONDS_BETWEEN_LINES:
-            _LOGGER.info("step %s of %s, %s", f"{self._done:,}", f"{self._steps:,}", figures)
-            self._told = now
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
+        yield after_step
 
 
 def _plain(name: str, number: object) -> int | float | str:
