@@ -80,5 +80,5 @@ def test_a_head_that_reads_looks_at_what_was_written_a_position_before():
 
 def test_when_is_one_of_two():
     translator = Translator.from_pretrained("tatoeba-en-fr")
-    with pytest.raises(ValueError, match="when='later'; expected 'writing' or 'reading'"):
+    with pytest.raises(ValueError, match="when='later' is not known; expected one of"):
         word_attention(translator, PAIR, "later")

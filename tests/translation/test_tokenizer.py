@@ -269,7 +269,7 @@ DAMAGE = {
         "translator.json",
         lambda file, _: file.write_text('{"languages":"en","directions":[],"lowercase":false}'),
         ValueError,
-        "languages='en'",
+        "language 'e': expected two small letters",
     ),
     "directions that are none": (
         "translator.json",

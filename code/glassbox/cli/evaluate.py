@@ -196,13 +196,14 @@ def measure_text(
     """
     import torch
 
+    from glassbox.data import FILES, tiny_shakespeare
     from glassbox.evaluation import estimate_loss, evaluate_language_model
-    from glassbox.evaluation.corpora import text_test
 
-    test = text_test(arguments.split or "valid")
-    text = test.text[: arguments.limit]
-    print(f"\n{test.corpus}, {test.split}: {len(text):,} characters")
-    print_files(test.files)
+    split, name = arguments.split or "valid", "tinyshakespeare/input.txt"
+    text = tiny_shakespeare(split)[: arguments.limit]
+    print(f"\nshakespeare, {split}: {len(text):,} characters")
+    files = {name: FILES[name].sha256}
+    print_files(files)
     token_ids, n_bytes = loaded.encode(text), len(text[1:].encode())
     context = loaded.model.config.max_len
     windows = []
@@ -218,8 +219,8 @@ def measure_text(
     estimate = estimate_loss(loaded.model, token_ids, generator=draw)
     figures = f"{estimate.loss:.4f}", f"± {estimate.standard_error:.4f}"
     print_row("nanoGPT's estimate", *figures, **wide)
-    counted = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}
-    yield {**test._asdict(), **counted}
+    measured = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}
+    yield {"corpus": "shakespeare", "split": split, "files": files, **measured}
 
 
 def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -160,11 +160,15 @@ def load_checkpoint(
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config
     names = sorted({*kept, *config} - {*free})
-    differing = [_difference(name, kept.get(name), config.get(name)) for name in names]
-    if any(differing):
+    differing = [
+        f"{name} was {kept.get(name)!r} and is {config.get(name)!r}"
+        for name in names
+        if _contents(kept.get(name)) != _contents(config.get(name))
+    ]
+    if differing:
         raise ValueError(
-            f"{path} is from a run with another configuration: {'; '.join(filter(None, differing))}"
-            ". Train into another folder, or go on with the configuration that it has"
+            f"{path} is from a run with another configuration: {'; '.join(differing)}. Train into "
+            "another folder, or go on with the configuration that it has"
         )
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
@@ -178,17 +182,9 @@ def load_checkpoint(
     return checkpoint.progress
 
 
-def _difference(name: str, kept: Any, given: Any) -> str:
-    """Describe how an entry of a configuration differs; of a file, only the contents count."""
-    both = (kept, given)
-    if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
-        if kept["sha256"] == given["sha256"]:
-            return ""
-        return (
-            f"{name}, the file {given['path']}, had sha256 {kept['sha256']} and has "
-            f"{given['sha256']}"
-        )
-    return "" if kept == given else f"{name} was {kept!r} and is {given!r}"
+def _contents(entry: Any) -> Any:
+    """Return what is compared of an entry of a configuration: of a file, only the contents."""
+    return entry["sha256"] if isinstance(entry, Mapping) and "sha256" in entry else entry
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:

@@ -121,8 +121,6 @@ def train(
     model = task.build().to(group.device)
     wrapped = distribute(model, group, config.sharding)
     optimizer = make_optimizer(model, config)
-    if config.compile:
-        wrapped.compile()
     training = TrainingState(task, config, group, model, wrapped, optimizer, folder, definition)
     resume(training)
     done = training.progress.step

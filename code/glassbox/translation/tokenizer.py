@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from torch import Tensor
 
@@ -355,7 +354,11 @@ class TranslationTokenizer:
         path = find_folder(folder, TRANSLATOR_FILE)
         entries = read_json(path / TRANSLATOR_FILE)
         try:
-            languages, directions, lowercase = _read_entries(entries)
+            if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
+                raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
+            languages = tuple(entries["languages"])
+            directions = tuple((one, other) for one, other in entries["directions"])
+            lowercase = bool(entries["lowercase"])
             counts = path / COUNTS_FILE
             classifier = LanguageClassifier(read_json(counts)) if counts.is_file() else None
             return cls(BPE.load(path), languages, directions, lowercase, classifier)
@@ -380,14 +383,3 @@ def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, s
             raise ValueError(f"direction {pair}: expected two different ones of {list(languages)}")
     if len({*directions}) < len(directions) or len({*languages}) < len(languages):
         raise ValueError(f"a language of {languages}, or a direction of {directions}, stands twice")
-
-
-def _read_entries(
-    entries: Mapping[str, Any],
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]:
-    if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
-        raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
-    languages, lowercase = entries["languages"], entries["lowercase"]
-    if not isinstance(languages, list) or not isinstance(lowercase, bool):
-        raise ValueError(f"{TRANSLATOR_FILE}: languages={languages!r}, lowercase={lowercase!r}")
-    return tuple(languages), tuple((one, other) for one, other in entries["directions"]), lowercase
