@@ -40,7 +40,6 @@ from tests.training.toy import (
     PAD,
     TRAINING,
     VOCAB,
-    Follows,
     Interrupted,
     Toy,
     ToyConfig,

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from typing import Any
 
 import pytest
 import torch
@@ -23,8 +22,8 @@ def two_layers(device):
     """A translator whose decoder has two layers, and tokens of all kinds that it draws."""
     translator = toy.blank(n_layers=2, dropout=0.2)
     translator.model.to(device)
-    draw: dict[str, Any] = {"sample": True, "generator": torch.Generator(device).manual_seed(0)}
-    (drawn,) = translator.alternatives(TEXT, TO, 1, max_new_tokens=9, **draw)
+    torch.manual_seed(0)
+    (drawn,) = translator.alternatives(TEXT, TO, 1, max_new_tokens=9, sample=True)
     assert len({*drawn.tokens}) > 5
     return translator, drawn
 

@@ -23,27 +23,21 @@ class Task(Protocol):
 
     def build(self) -> nn.Module:
         """Return the model with its initial weights, drawn from PyTorch's generator."""
-        ...
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, from 0; the same at every call."""
-        ...
 
     def count(self, step: Step) -> int:
         """Return how many tokens a ``step`` learns to predict."""
-        ...
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
         """Return the summed loss of a batch of ``examples``, on the device of ``model``."""
-        ...
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
         """Return figures of ``model`` on held-out text, the same in each process of ``group``."""
-        ...
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the trained ``model`` into a ``folder``, ready for use."""
-        ...
 
 
 def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
+
 
 @dataclass(frozen=True)
 class LanguageClassifier:
@@ -98,10 +100,8 @@ class LanguageClassifier:
             )
             for language in (self.counts if languages is None else languages)
         }
-        highest = max(logs.values())
-        shares = {language: math.exp(log - highest) for language, log in logs.items()}
-        total = sum(shares.values())
-        return {language: share / total for language, share in shares.items()}
+        shares = torch.tensor([*logs.values()], dtype=torch.float64).softmax(0)
+        return dict(zip(logs, shares.tolist(), strict=True))
 
     @cached_property
     def _totals(self) -> dict[str, int]:
