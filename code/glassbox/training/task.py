@@ -1,5 +1,6 @@
 """What the loop requires of a task, and how several processes share its examples."""
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -65,10 +66,10 @@ def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Pro
     return found if mine else Loss(0 * found.total, 0 * found.nll, 0 * found.count)
 
 
-def mean_nll(
+def held_out_figures(
     batches: Iterable[list[int]], loss: Callable[[list[int]], Loss], group: Processes
-) -> float:
-    """Return the mean negative log-likelihood over batches that several processes share.
+) -> dict[str, float]:
+    """Return how well a model predicts held-out batches, which several processes share.
 
     Parameters
     ----------
@@ -81,12 +82,13 @@ def mean_nll(
 
     Returns
     -------
-    float
-        In nats, the same in each process.
+    dict of str to float
+        ``nll``, the mean negative log-likelihood of a token in nats, and ``perplexity``, its
+        exponential; the same in each process.
     """
     sums = torch.zeros(2, dtype=torch.float64, device=group.device)
     for batch in batches:
         found = sharded_loss(batch, loss, group)
         sums += torch.stack([found.nll.double(), found.count.double()])
     total, count = group.all_reduce(sums).tolist()
-    return float(total / count)
+    return {"nll": total / count, "perplexity": math.exp(total / count)}

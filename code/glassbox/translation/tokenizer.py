@@ -78,6 +78,7 @@ class TranslationTokenizer:
     directions: tuple[tuple[str, str], ...]
     lowercase: bool = False
     classifier: LanguageClassifier | None = None
+    pad_id, bos_id, eos_id = range(3)  # the first special tokens, in every vocabulary
 
     def __post_init__(self) -> None:
         _check_directions(self.languages, self.directions)
@@ -143,21 +144,6 @@ class TranslationTokenizer:
     def __len__(self) -> int:
         """Return the number of tokens."""
         return len(self.bpe)
-
-    @property
-    def pad_id(self) -> int:
-        """The id of the padding token."""
-        return self.bpe.token_id(PAD)
-
-    @property
-    def bos_id(self) -> int:
-        """The id of the token that begins a target."""
-        return self.bpe.token_id(BOS)
-
-    @property
-    def eos_id(self) -> int:
-        """The id of the token that ends a source, and a target."""
-        return self.bpe.token_id(EOS)
 
     @cached_property
     def _plain(self) -> BPE:

@@ -1,6 +1,5 @@
 """Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -19,7 +18,7 @@ from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.task import mean_nll
+from glassbox.training.task import held_out_figures
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
@@ -200,8 +199,7 @@ class TranslationTask:
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
 
-        nll = mean_nll(batches, loss, group)
-        return {"nll": nll, "perplexity": math.exp(nll)}
+        return held_out_figures(batches, loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
