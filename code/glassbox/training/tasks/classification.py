@@ -144,7 +144,7 @@ class ClassificationTask:
         Returns
         -------
         dict of str to float
-            ``nll``, in nats per label, and what :meth:`score` returns.
+            ``nll``, in nats per label, ``perplexity``, and what :meth:`score` returns.
         """
         batches = [batch for (batch,) in self._batches(self.held_out)]
 

@@ -138,7 +138,7 @@ class LanguageModelTask:
         Returns
         -------
         dict of str to float
-            ``nll``, in nats.
+            ``nll``, in nats, and ``perplexity``.
         """
         length = self.config.block_len
         starts = torch.arange(0, len(self.held_out) - length, length).split(VALIDATED_AT_ONCE)
