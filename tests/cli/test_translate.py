@@ -56,12 +56,9 @@ def test_the_languages_can_be_said(folder, glassbox):
 def test_beams_are_those_of_the_translator(folder, glassbox):
     translator = Translator.from_pretrained(folder)
     text = "You know a red house and a dog and the old cat."
-    for arguments, options in (
-        (["--beams", "1"], {"n_beams": 1}),
-        ([], {"n_beams": 5}),
-    ):
+    for arguments, n_beams in ((["--beams", "1"], 1), ([], 5)):
         answer = glassbox("translate", "--model", folder, *arguments, text)
-        assert answer.out == translator.translate(text, **options) + "\n"
+        assert answer.out == translator.translate(text, n_beams=n_beams) + "\n"
 
 
 def test_alternatives_have_their_probabilities(folder, glassbox):

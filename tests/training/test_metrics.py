@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -240,7 +241,8 @@ def shown(monkeypatch, stream, **options):
     with progress_bar(10, **options) as advance:
         for loss in (3.5, 2.25):
             now += 10
-            advance(SimpleNamespace(tokens=12_345, figures={"loss": loss}))
+            training: Any = SimpleNamespace(tokens=12_345, figures={"loss": loss})
+            advance(training)
     return stream.getvalue()
 
 

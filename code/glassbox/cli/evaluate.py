@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     device = find_device(arguments.device)
     loaded = load_model(arguments.model)
     loaded.model.to(device)
+    measure: Any
     kind, name, measure = "a translator", "directions", measure_directions
     if isinstance(loaded, CharacterModel):
         kind, name, measure = "a language model", "texts", measure_text

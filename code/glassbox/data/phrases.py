@@ -74,9 +74,9 @@ def phrases(split: str) -> list[Phrase]:
 def _read() -> dict[str, list[Phrase]]:
     found: dict[str, list[Phrase]] = {split: [] for split in SPLITS}
     for line in carried("phrases.txt").splitlines():
-        split, *sentences, numbers = line.split(" | ")
-        english, french = (tuple(WORD.findall(sentence)) for sentence in sentences)
+        split, english, french, numbers = line.split(" | ")
+        words, mots = (tuple(WORD.findall(sentence)) for sentence in (english, french))
         links = (pair.split("-") for pair in numbers.split())
         linked = frozenset((int(i), int(j)) for i, j in links)
-        found[split].append(Phrase(*sentences, english, french, linked))
+        found[split].append(Phrase(english, french, words, mots, linked))
     return found

@@ -79,9 +79,10 @@ def evaluate_language_model(
         raise ValueError(f"stride={stride}: expected 1 to max_len={context}, or tokens are missed")
     check_at_least("batch_size", batch_size, 1)
     nats, n_predicted, overlap = 0.0, token_ids.numel() - 1, context - stride
-    whole = token_ids.unfold(0, context + 1, stride) if n_predicted >= context else ()
-    batches = [*whole.split(batch_size)] if len(whole) else []
-    rest = token_ids[stride * len(whole) :]
+    batches: list[Tensor] = []
+    if n_predicted >= context:
+        batches += token_ids.unfold(0, context + 1, stride).split(batch_size)
+    rest = token_ids[stride * sum(map(len, batches)) :]
     if not batches or len(rest) - 1 > overlap:
         batches.append(rest[None])
     with torch.inference_mode(), evaluating(model):

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -56,7 +57,8 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
             "given: put them into a list"
         )
     sums: dict[str, Tensor] = {}
-    first, kinds, count = "", {}, 0
+    kinds: dict[str, tuple[tuple[int, ...], torch.dtype]] = {}
+    first, count = "", 0
     for count, checkpoint in enumerate(checkpoints, 1):
         this = f"state dict {count}" if isinstance(checkpoint, Mapping) else f"{checkpoint}"
         tensors = checkpoint if isinstance(checkpoint, Mapping) else _read(Path(checkpoint))

@@ -44,8 +44,8 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
                 former[number] = signal.signal(number, ask)
         yield after_step
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        for asked_by, handler in former.items():
+            signal.signal(asked_by, handler)
 
 
 def check_finite(training: TrainingState) -> None:

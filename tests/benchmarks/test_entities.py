@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from glassbox.data.entities import Entity, entities
-from glassbox.evaluation import score_entities
+from benchmarks.entities import Entity, entities, score_entities
 
 
 @pytest.mark.parametrize(
