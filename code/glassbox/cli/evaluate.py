@@ -36,10 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--split", help="such as test, valid, test_2017 (default: test, or valid of texts)")
     add(
         "--beams",
-        metavar="N,N",
-        type=parse_beams,
+        metavar="N",
+        nargs="+",
+        type=int,
         default=[1, 5],
-        help="beams of each way to decode; 1 is greedy (default: 1,5)",
+        help="beams of each way to decode; 1 is greedy (default: 1 5)",
     )
     add("--limit", metavar="N", type=int, help="the first N texts, or characters, alone")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     ModuleNotFoundError
         If a library that measures is not installed.
     """
+    for n_beams in arguments.beams:
+        check_at_least("--beams", n_beams, 1)
     if arguments.limit is not None:
         check_at_least("--limit", arguments.limit, 1)
     if arguments.json is not None:
@@ -281,19 +284,3 @@ def print_files(files: dict[str, str]) -> None:
     """Print each file's name and digest."""
     for name, digest in files.items():
         print(f"  {name}  sha256 {digest}")
-
-
-def parse_beams(text: str) -> list[int]:
-    """Return the numbers in ``text``, such as ``1,5``.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If one is not a positive integer.
-    """
-    numbers = text.split(",")
-    if not all(number.isdecimal() and int(number) for number in numbers):
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: expected whole numbers from 1 on with commas between, such as 1,5"
-        )
-    return [int(number) for number in numbers]

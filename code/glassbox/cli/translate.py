@@ -46,7 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If there is no such translator, or no folder for the page.
     """
-    _check(arguments)
+    if arguments.alternatives is not None:
+        check_at_least("--alternatives", arguments.alternatives, 1)
+    if arguments.show_attention is not None:
+        check_folder(arguments.show_attention)
+        if (texts := len(arguments.text)) != 1:
+            raise ValueError(
+                f"--show-attention with {texts} texts: the page shows one; give one TEXT"
+            )
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
@@ -140,16 +147,3 @@ def check_folder(file: Path) -> None:
     """
     if not file.parent.is_dir():
         raise FileNotFoundError(f"no folder {str(file.parent)!r} to write {file.name} in: make it")
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Reject arguments that cannot be honoured, before anything is loaded."""
-    if arguments.alternatives is not None:
-        check_at_least("--alternatives", arguments.alternatives, 1)
-    if (page := arguments.show_attention) is not None:
-        if len(arguments.text) != 1:
-            raise ValueError(
-                f"--show-attention with {len(arguments.text)} texts: the page shows one; give one "
-                "TEXT"
-            )
-        check_folder(page)

@@ -35,13 +35,11 @@ class LanguageClassifier:
     counts: Mapping[str, Sequence[int]]
 
     def __post_init__(self) -> None:
-        if not self.counts or not all(self.counts.values()):
-            raise ValueError("expected a language and the counts of its tokens, got none")
         sizes = {language: len(counts) for language, counts in self.counts.items()}
-        if len(set(sizes.values())) > 1:
+        if len(set(sizes.values())) != 1 or not all(sizes.values()):
             raise ValueError(
-                f"the languages count different numbers of tokens, {sizes}: expected one for each "
-                "of a vocabulary that they share"
+                f"the languages count {sizes} tokens; expected all tokens of a vocabulary that "
+                "they share"
             )
         for language, counts in self.counts.items():
             for token, count in enumerate(counts):
