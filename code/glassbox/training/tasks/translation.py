@@ -163,9 +163,9 @@ class TranslationTask:
 
     def build(self) -> Transformer:
         """Return the model with random weights."""
-        ids = {name: getattr(self.tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
-        sizes = {"vocab_size": len(self.tokenizer), **ids, **self.config.model}
-        return Transformer(TransformerConfig(**sizes))
+        tokenizer, sizes = self.tokenizer, self.config.model
+        ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **ids, **sizes))
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
