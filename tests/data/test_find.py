@@ -61,31 +61,53 @@ def test_without_a_cache_of_the_user_s_choice_it_is_in_the_home_folder(monkeypat
 
 ALTERED = CONTENT[:-2] + b"!\n"
 SENT = {
-    "cut off": CONTENT[:-1000],
-    "empty": b"",
-    "altered in one place": ALTERED,
-    "longer": CONTENT + b"\n",
+    "cut off": (CONTENT[:-1000], None, "cut off"),
+    "cut off after fewer bytes than announced": (CONTENT[:-1000], len(CONTENT), "cut off"),
+    "empty": (b"", None, "cut off"),
+    "altered in one place": (ALTERED, None, "altered"),
+    "longer": (CONTENT + b"\n", None, "too long"),
 }
 
 
-@pytest.mark.parametrize("content", SENT.values(), ids=SENT)
+@pytest.mark.parametrize(("content", "announced", "verdict"), SENT.values(), ids=SENT)
 def test_what_is_not_the_published_file_is_refused_and_leaves_nothing(
-    publisher, published, machine, content
+    publisher, published, machine, content, announced, verdict
 ):
-    publisher.answer = lambda request: send(request, content)
-    with pytest.raises(ValueError, match="sent another file") as caught:
+    publisher.answer = lambda request: send(request, content, announced=announced)
+    with pytest.raises(ValueError, match=verdict) as caught:
         find(published.name)
-    for part in (published.address, sha256(content).hexdigest(), sha256(CONTENT).hexdigest()):
+    for part in (
+        published.address,
+        f"{len(content)} bytes with sha256 {sha256(content).hexdigest()}",
+        f"{len(CONTENT)} bytes with sha256 {sha256(CONTENT).hexdigest()}",
+    ):
         assert part in str(caught.value)
     assert left(machine) == []
 
 
-def test_fewer_bytes_than_announced_are_refused_and_leave_nothing(publisher, published, machine):
-    publisher.answer = lambda request: send(request, CONTENT[:-1000], announced=len(CONTENT))
-    with pytest.raises(ConnectionError, match="IncompleteRead") as caught:
+def test_what_follows_the_last_whole_chunk_is_seen(publisher, published, machine, monkeypatch):
+    monkeypatch.setattr(store, "CHUNK", len(CONTENT) // 2)
+    publisher.answer = lambda request: send(request, CONTENT + b"and more")
+    with pytest.raises(ValueError, match="too long"):
         find(published.name)
-    assert says_how_to_go_on(caught.value, published, machine)
     assert left(machine) == []
+
+
+def test_an_endless_answer_is_not_read_to_its_end(publisher, published, machine):
+    sent = 0
+
+    def flood(request):
+        nonlocal sent
+        request.send_response(HTTPStatus.OK)
+        request.end_headers()
+        while True:  # until the reader hangs up
+            sent += request.wfile.write(bytes(2**20))
+
+    publisher.answer = flood
+    with pytest.raises(ValueError, match="too long"):
+        find(published.name)
+    assert left(machine) == []
+    assert sent < 2**26
 
 
 def test_chunks_that_stop_are_a_file_cut_off(publisher, published, machine):
@@ -98,7 +120,7 @@ def test_chunks_that_stop_are_a_file_cut_off(publisher, published, machine):
         request.wfile.write(b"1000\r\n" + CONTENT[:0x1000] + b"\r\n2000\r\n" + CONTENT[:0x100])
 
     publisher.answer = stop
-    with pytest.raises(ConnectionError, match="cannot be fetched"):
+    with pytest.raises(ValueError, match=f"cut off.*{published.sha256}"):
         find(published.name)
     assert left(machine) == []
 

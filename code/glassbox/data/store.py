@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
@@ -90,11 +91,11 @@ def find(name: str) -> Path:
     ------
     ValueError
         If the table has no file of that name, or the local or downloaded copy is not the published
-        file.
+        file: truncated, too long, or altered.
     FileNotFoundError
         If ``GLASSBOX_DATA`` does not name a folder.
     ConnectionError
-        If the file is missing and cannot be downloaded as a whole.
+        If the file is missing and cannot be downloaded.
     OSError
         If the download cannot be written, such as on a full disk.
     ModuleNotFoundError
@@ -113,7 +114,7 @@ def find(name: str) -> Path:
             )
     for path in (folder / name for folder in folders):
         if path.is_file():
-            _check(path, FILES[name])
+            _check(path, FILES[name], f"{path} is", ". Delete it, and it is fetched again")
             return path
     return _download(FILES[name], cache_folder())
 
@@ -131,32 +132,40 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glassbox"
 
 
-def _check(path: Path, file: DataFile) -> None:
+def _check(path: Path, file: DataFile, what: str, hint: str = "") -> None:
     """Raise if a copy is not the published file, naming size and digest of both."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    if digest != file.sha256:
+    if (size := path.stat().st_size) != file.bytes or digest != file.sha256:
+        verdict = "altered"
+        if size != file.bytes:
+            verdict = "cut off" if size < file.bytes else "too long"
         raise ValueError(
-            f"{path} is an altered copy, of {path.stat().st_size} bytes with sha256 {digest}; "
-            f"{file.name} as published at {file.address} has {file.bytes} bytes with sha256 "
-            f"{file.sha256}. Delete it, and it is fetched again"
+            f"{what} a copy that is {verdict}: {size} bytes with sha256 {digest}; {file.name} as "
+            f"published at {file.address} has {file.bytes} bytes with sha256 {file.sha256}{hint}"
         )
 
 
 def _download(file: DataFile, folder: Path) -> Path:
-    """Download a file to a temporary place, and move it once its digest is verified."""
+    """Download a file to a temporary place, and move it once it is verified."""
     pooch, requests, tqdm = (need(name, "fetching data") for name in ("pooch", "requests", "tqdm"))
 
     def receive(address: str, part: str, _: object) -> None:
         shown = {"desc": file.name, "total": file.bytes, "unit": "B", "unit_scale": True}
         with (
+            tqdm.tqdm(**shown, leave=False, disable=None) as bar,  # None: unless on a terminal
             requests.get(address, stream=True, timeout=PATIENCE, headers=IDENTITY) as response,
             open(part, "wb") as stream,
-            tqdm.tqdm(**shown, leave=False, disable=None) as bar,  # None: unless in a terminal
+            suppress(requests.exceptions.ChunkedEncodingError),  # truncated: its digest will differ
         ):
             response.raise_for_status()
+            response.raw.enforce_content_length = False  # the digest covers truncation
             for chunk in response.iter_content(CHUNK):
-                bar.update(stream.write(chunk))
+                stream.write(chunk)
+                bar.update(len(chunk))
+                if stream.tell() > file.bytes:
+                    break
+        _check(Path(part), file, f"{file.address} sent")
 
     pooch.get_logger().setLevel("WARNING")  # otherwise each download prints a line in a notebook
     registry, addresses = {file.name: file.sha256}, {file.name: file.address}
@@ -164,8 +173,6 @@ def _download(file: DataFile, folder: Path) -> Path:
     path = folder / file.name
     try:
         store.fetch(file.name, downloader=receive)
-    except ValueError as error:
-        raise ValueError(f"{file.address} sent another file: {error}") from error
     except requests.RequestException as error:
         raise ConnectionError(
             f"{file.address} cannot be fetched: {error}. Without a network, save that address "
