@@ -18,12 +18,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks.classification import ClassificationConfig, ClassificationTask
-from benchmarks.entities import score_entities
 from benchmarks.studies import measure_missing, read_results
 from glassbox.data import sst2, wnut17
+from glassbox.evaluation import score_entities
 from glassbox.results import FINETUNING
 from glassbox.training import (
+    ClassificationConfig,
+    ClassificationTask,
     Schedule,
     TrainingConfig,
     read_metrics,

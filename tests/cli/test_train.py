@@ -213,6 +213,7 @@ def test_help_says_how_to_learn_from_data_of_ones_own(glassbox: Command) -> None
 
 def test_the_package_has_its_tasks() -> None:
     assert TASKS.keys() == {
+        "classification",
         "language_model",
         "masked_language_model",
         "translation",

@@ -113,7 +113,7 @@ def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
         (b"\xff\xfe", "is no TOML: .*utf-8"),
         (
             "",
-            "has the tables []; expected 'training' and one of ['language_model', ",
+            "has the tables []; expected 'training' and one of ['classification', ",
         ),
         ("[training]\n", "has the tables ['training']; expected 'training' and one of"),
         ("[language_model]\n[translation]\n", "has the tables ['language_model', 'translation']"),

@@ -3,10 +3,11 @@
 ``bleu`` is BLEU from scratch; ``scores`` calls sacreBLEU, whose signature makes figures comparable;
 ``published`` reproduces the measures of two published runs. ``likelihood``, ``language_models`` and
 ``translators`` measure how probable a model finds human text, ``masked_language_models`` how well
-it guesses hidden words. ``corpora`` and ``models`` find test sets and models by name, and
-``report`` combines all.
+it guesses hidden words, and ``entities`` which names it finds. ``corpora`` and ``models`` find test
+sets and models by name, and ``report`` combines all.
 """
 
+from glassbox.data.entities import score_entities
 from glassbox.evaluation.alignment import score_alignment, word_attention
 from glassbox.evaluation.bleu import clipped_matches, corpus_bleu
 from glassbox.evaluation.corpora import parallel_test
@@ -30,6 +31,7 @@ __all__ = [
     "moses_bleu",
     "parallel_test",
     "score_alignment",
+    "score_entities",
     "score_translations",
     "spacy_bleu",
     "word_attention",

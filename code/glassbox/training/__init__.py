@@ -19,6 +19,7 @@ from glassbox.training.masking import mask_tokens
 from glassbox.training.metrics import read_metrics
 from glassbox.training.runs import read_run
 from glassbox.training.schedule import Schedule
+from glassbox.training.tasks.classification import ClassificationConfig, ClassificationTask
 from glassbox.training.tasks.language_model import LanguageModelTask, LanguageModelTaskConfig
 from glassbox.training.tasks.masked_language_model import (
     MaskedLanguageModelConfig,
@@ -27,6 +28,8 @@ from glassbox.training.tasks.masked_language_model import (
 from glassbox.training.tasks.translation import TranslationConfig, TranslationTask
 
 __all__ = [
+    "ClassificationConfig",
+    "ClassificationTask",
     "LanguageModelTask",
     "LanguageModelTaskConfig",
     "MaskedLanguageModelConfig",

@@ -9,8 +9,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from benchmarks import classification
-from benchmarks.classification import ClassificationConfig, ClassificationTask
 from glassbox.data.sentences import LabelledSentence, TaggedSentence
 from glassbox.models import (
     BertConfig,
@@ -19,9 +17,16 @@ from glassbox.models import (
     BertForTokenClassification,
 )
 from glassbox.tokenization import WordPiece
-from glassbox.training import Processes, TrainingConfig, train
+from glassbox.training import (
+    ClassificationConfig,
+    ClassificationTask,
+    Processes,
+    TrainingConfig,
+    train,
+)
 from glassbox.training.masking import IGNORE
 from glassbox.training.schedule import Schedule
+from glassbox.training.tasks import classification
 
 FILMS = {
     "train": [LabelledSentence(f"a {word} film", good) for word, good in (("good", 1), ("bad", 0))],

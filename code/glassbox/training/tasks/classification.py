@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from benchmarks.entities import score_entities
 from glassbox.checks import check_kind
+from glassbox.data.entities import score_entities
 from glassbox.data.padding import pad
 from glassbox.data.sentences import TAGS, sst2, wnut17
 from glassbox.models.bert_heads import (
