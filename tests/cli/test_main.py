@@ -15,11 +15,11 @@ from glassbox import cli
 
 @pytest.fixture
 def command(monkeypatch):
-    """Return a function that puts another `run` in the place of `glassbox train`'s."""
+    """Return a function that puts another `run` in the place of `glassbox bench`'s."""
 
     def command(run: Any) -> list[str]:
         imported: list[str] = []
-        module = ModuleType("glassbox.cli.train")
+        module = ModuleType("glassbox.cli.bench")
         module.__dict__.update(add_arguments=lambda parser: parser.add_argument("--x"), run=run)
 
         def import_module(name: str) -> ModuleType:
@@ -56,9 +56,9 @@ def test_only_the_command_that_is_asked_for_is_imported(glassbox, command):
     imported = command(lambda arguments: int(arguments.x or 0))
     assert glassbox("--help").status == 0
     assert imported == []
-    assert glassbox("train").status == 0
-    assert glassbox("train", "--x", "7").status == 7
-    assert imported == ["glassbox.cli.train"] * 2
+    assert glassbox("bench").status == 0
+    assert glassbox("bench", "--x", "7").status == 7
+    assert imported == ["glassbox.cli.bench"] * 2
 
 
 @pytest.mark.slow
@@ -83,8 +83,8 @@ def test_commands_describe_themselves_without_what_they_compute_with():
     [
         ([], "the following arguments are required: COMMAND"),
         (["translat"], "invalid choice: 'translat'"),
-        (["evaluate", "x", "--limi", "x"], "invalid int value: 'x'"),
-        (["evaluate", "x", "--colour"], "unrecognized arguments: --colour"),
+        (["bench", "--second", "x"], "invalid float value: 'x'"),
+        (["bench", "--colour"], "unrecognized arguments: --colour"),
     ],
 )
 def test_what_is_not_understood_is_said_with_status_2(arguments, says, glassbox):
@@ -105,7 +105,7 @@ def test_what_is_not_understood_is_said_with_status_2(arguments, says, glassbox)
 )
 def test_what_a_user_can_mend_is_said_in_a_line(error, glassbox, command):
     command(raising(error))
-    answer = glassbox("train")
+    answer = glassbox("bench")
     assert (answer.status, answer.out, answer.err) == (2, "", f"glassbox: {error}\n")
 
 
@@ -113,19 +113,19 @@ def test_the_notes_of_an_error_are_said_too(glassbox, command):
     error = ValueError("altered")
     error.add_note("Delete it.")
     command(raising(error))
-    assert glassbox("train").err == "glassbox: altered\nglassbox: Delete it.\n"
+    assert glassbox("bench").err == "glassbox: altered\nglassbox: Delete it.\n"
 
 
 @pytest.mark.parametrize("error", [TypeError("ours"), RuntimeError("ours"), KeyError("ours")])
 def test_a_mistake_of_ours_keeps_its_traceback(error, glassbox, command):
     command(raising(error))
     with pytest.raises(type(error)):
-        glassbox("train")
+        glassbox("bench")
 
 
 def test_an_interrupt_ends_with_130_and_no_word(glassbox, command):
     command(raising(KeyboardInterrupt()))
-    answer = glassbox("train")
+    answer = glassbox("bench")
     assert (answer.status, answer.out, answer.err) == (130, "", "")
 
 

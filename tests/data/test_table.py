@@ -62,6 +62,7 @@ def test_a_file_may_have_another_name_where_it_is_published():
         ("tinyshakespeare/input.txt", "public domain", "Karpathy"),
         ("classification_sst2/train.tsv", "none stated", "Socher"),
         ("ner_wnut17/wnut17train.conll", "CC BY 4.0", "Derczynski"),
+        ("pos_ud_english_ewt/en_ewt-ud-dev.conllu", "CC BY-SA 4.0", "Universal Dependencies"),
     ],
 )
 def test_the_table_says_on_what_terms_a_corpus_may_be_used_and_whom_to_name(name, licence, credit):

@@ -1,4 +1,4 @@
-"""The command line: ``glassbox train``, ``translate``, ``evaluate``.
+"""The command line: ``glassbox train``, ``translate``, ``evaluate``, ``bench``.
 
 Each command is a module of this package with two functions: ``add_arguments(parser)``, and
 ``run(arguments)``, which returns the exit status. Only the requested one is imported.
@@ -18,6 +18,7 @@ COMMANDS = {
     "train": "train a model, or go on with one that was stopped",
     "translate": "translate sentences, given here or on standard input",
     "evaluate": "measure a model on the test set of a corpus",
+    "bench": "measure the speed against PyTorch and transformers",
 }
 #: Exit statuses by shell convention: usage error, interrupted, broken pipe.
 WRONG_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141

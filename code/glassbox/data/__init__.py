@@ -7,10 +7,12 @@ from glassbox.data.phrases import phrases
 from glassbox.data.sentences import sst2, wnut17
 from glassbox.data.store import FILES, find
 from glassbox.data.text import plain_spaces, split_text, tiny_shakespeare
+from glassbox.data.treebank import ParsedSentence, ud_english
 from glassbox.data.written import company, everyday, play, senses
 
 __all__ = [
     "FILES",
+    "ParsedSentence",
     "alignments",
     "company",
     "english",
@@ -26,5 +28,6 @@ __all__ = [
     "sst2",
     "tatoeba",
     "tiny_shakespeare",
+    "ud_english",
     "wnut17",
 ]

@@ -1,0 +1,53 @@
+"""``glassbox bench``: the benchmarks of the book's repository, if it is available."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import glassbox
+
+#: The benchmarks, relative to the root of the repository.
+BENCHMARKS = Path("benchmarks", "run.py")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to ``parser``."""
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="for each comparison (default: %(default)g)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the benchmarks with these ``arguments``, and return their exit status.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither the package nor the working directory is in a repository with benchmarks.
+    ValueError
+        If the time given for them is not positive.
+    """
+    if not arguments.seconds > 0:
+        raise ValueError(f"--seconds {arguments.seconds:g}: expected more than 0")
+    command = [sys.executable, "-m", "benchmarks.run", "--seconds", str(arguments.seconds)]
+    return subprocess.run(command, cwd=find_repository(), check=False).returncode
+
+
+def find_repository() -> Path:
+    """Return the root of the repository that contains this package or the working directory.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither has the benchmarks.
+    """
+    package = Path(glassbox.__file__).resolve().parents[2]
+    for folder in (package, Path.cwd(), *Path.cwd().parents):
+        if (folder / BENCHMARKS).is_file():
+            return folder
+    raise FileNotFoundError(
+        f"no {BENCHMARKS} beside the package ({package}) or above {Path.cwd()}: the benchmarks are "
+        "part of the book's repository, not of the installed package. Get its source, and run "
+        "'glassbox bench' in it"
+    )
