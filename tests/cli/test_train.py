@@ -73,15 +73,16 @@ def test_a_run_in_the_folder_where_we_are_has_its_name(
     assert "runs/mine/model" in glassbox("train", "run.toml").out.replace("\\", "/")
 
 
-def test_folder_and_entries_can_be_chosen(glassbox: Command, run: str) -> None:
+def test_folder_entries_and_tensorboard_can_be_chosen(glassbox: Command, run: str) -> None:
     options = ["--folder", "there/deep", "--set", "training.steps=3", "--set", "toy.width=6"]
-    answer = glassbox("train", run, *options)
+    answer = glassbox("train", run, *options, "--tensorboard")
     assert answer.out == f"The model is in {Path('there/deep/model')}.\n"
     assert [path.name for path in checkpoints(Path("there/deep/checkpoints"))] == [
         "step-00000002",
         "step-00000003",
     ]
     assert load_file("there/deep/model/model.safetensors")["out.weight"].shape == (40, 6)
+    assert any(Path("there/deep/tensorboard").iterdir())
 
 
 class Terminal(io.StringIO):
@@ -203,6 +204,15 @@ def test_another_configuration_is_told_in_one_line(glassbox: Command, run: str) 
 
 def test_a_run_of_the_book_is_found_by_its_name() -> None:
     assert find_run(Path("tatoeba")).samefile(RUNS / "tatoeba" / "run.toml")
+
+
+def test_a_pipe_sees_how_far_the_training_is_before_it_ends(
+    glassbox: Command, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassbox.training.metrics.SECONDS_BETWEEN_LINES", 0.0)
+    lines = glassbox("train", run).err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [f"step {n} of 6" for n in range(1, 7)]
+    assert re.fullmatch(r"step 6 of 6, loss \d\.\d{3}, [\d,]+ tokens/s", lines[-1])
 
 
 def test_help_says_how_to_learn_from_data_of_ones_own(glassbox: Command) -> None:

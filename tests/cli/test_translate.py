@@ -53,12 +53,29 @@ def test_the_languages_can_be_said(folder, glassbox):
     assert f"{odds[0]:#.3g}" != f"{odds[1]:#.3g}"
 
 
-def test_beams_are_those_of_the_translator(folder, glassbox):
+def test_options_are_those_of_the_translator(folder, glassbox):
     translator = Translator.from_pretrained(folder)
     text = "You know a red house and a dog and the old cat."
-    for arguments, n_beams in ((["--beams", "1"], 1), ([], 5)):
+    for arguments, options in (
+        (["--beams", "1"], {"n_beams": 1}),
+        (["--beams", "8", "--length-penalty", "3.5"], {"n_beams": 8, "length_penalty": 3.5}),
+        (["--beams", "8", "--length-penalty=-5"], {"n_beams": 8, "length_penalty": -5.0}),
+        (["--max-tokens", "3"], {"max_new_tokens": 3}),
+        ([], {"n_beams": 5}),
+    ):
         answer = glassbox("translate", "--model", folder, *arguments, text)
-        assert answer.out == translator.translate(text, n_beams=n_beams) + "\n"
+        assert answer.out == translator.translate(text, **options) + "\n"
+
+
+def test_samples_follow_the_seed(folder, glassbox):
+    def out(seed, *more):
+        drawn = ["--sample", "--temperature", "6", "--seed", seed]
+        answer = glassbox("translate", "--model", folder, *drawn, *more, "I see a dog.")
+        assert (answer.status, answer.err) == (0, "")
+        return answer.out
+
+    assert out(1) == out(1) != out(2)
+    assert out(1, "--top-k", 1) == out(2, "--top-p", 0.000001) == "Je vois un chien.\n"
 
 
 def test_alternatives_have_their_probabilities(folder, glassbox):
@@ -89,10 +106,16 @@ def test_an_answer_is_one_line_whatever_the_model_writes(folder, glassbox, monke
 def test_the_page_shows_the_translation_that_is_printed(folder, glassbox, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("old")
-    answer = glassbox("translate", "--model", folder, "--show-attention", page, "I see a dog.")
-    assert answer.status == 0
-    assert f"<bdi>{answer.out.strip()}</bdi>" in page.read_text(encoding="utf-8")
-    assert "<bdi>I see a dog.</bdi>" in page.read_text(encoding="utf-8")
+    drawn = ["--sample", "--temperature", 8, "--top-k", 3, "--seed", 1]
+    said = []
+    for more in ([], drawn):
+        arguments = ["translate", "--model", folder, "--show-attention", page, *more]
+        answer = glassbox(*arguments, "I see a dog.")
+        assert answer.status == 0
+        assert f"<bdi>{answer.out.strip()}</bdi>" in page.read_text(encoding="utf-8")
+        assert "<bdi>I see a dog.</bdi>" in page.read_text(encoding="utf-8")
+        said.append(answer.out)
+    assert said[0] != said[1]
     assert [*tmp_path.iterdir()] == [page]
 
 
@@ -119,6 +142,10 @@ BAD = {
         ["--alternatives", "0", "x"],
         "--alternatives=0: expected a whole number, at least 1",
     ),
+    "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 changes nothing"),
+    "top-k": (["--top-k", "2", "x"], "--top-k 2 changes nothing"),
+    "seed": (["--seed", "0", "x"], "--seed 0 changes nothing as nothing is drawn: add --sample"),
+    "beams and samples": (["--beams", "2", "--sample", "x"], "sample=True with n_beams=2"),
     "a page of several": (["--show-attention", "p", "x", "y"], "with 2 texts: the page shows one"),
     "a page of lines": (["--show-attention", "p"], "with 0 texts: the page shows one"),
     "a page of nothing": (["--show-attention", "p", " "], "text=' ' is blank: there is nothing to"),

@@ -69,7 +69,7 @@ def test_lists_as_files_have_them_are_the_same_configuration() -> None:
 
 def test_everything_defines_a_run_but_what_changes_no_weight() -> None:
     names = {field.name for field in fields(TrainingConfig)}
-    assert {"sharding", "validate_every", "snapshots"} == FREE
+    assert {"compile", "sharding", "validate_every", "snapshots"} == FREE
     assert {"steps"} == GROWS
     assert defining(TrainingConfig()).keys() == names - FREE
 

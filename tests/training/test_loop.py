@@ -40,6 +40,7 @@ from tests.training.toy import (
     PAD,
     TRAINING,
     VOCAB,
+    Follows,
     Interrupted,
     Toy,
     ToyConfig,
@@ -329,6 +330,15 @@ def test_half_precision_computes_products_and_keeps_the_weights(
     one, two = half["out.weight"], weights(whole)["out.weight"]
     assert not torch.equal(one, two)
     assert (one - two).norm() < 0.1 * two.norm()
+
+
+def test_a_model_is_compiled_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[nn.Module] = []
+    monkeypatch.setattr(nn.Module, "compile", lambda model: compiled.append(model))
+    learn(tmp_path / "no")
+    assert compiled == []
+    learn(tmp_path / "yes", compile=True)
+    assert [type(model) for model in compiled] == [Follows]
 
 
 # Validation.

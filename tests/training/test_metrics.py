@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from glassbox.training import metrics
 from glassbox.training.metrics import Metrics, progress_bar, read_metrics
@@ -177,8 +178,45 @@ def test_on_a_full_disk_the_log_stays_as_it_was(tmp_path):
 
 
 def test_a_process_that_does_not_write_leaves_nothing(tmp_path):
-    log(tmp_path / "run", range(1, 4), write=False)
+    log(tmp_path / "run", range(1, 4), write=False, tensorboard=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def scalars(folder):
+    board = EventAccumulator(str(folder / "tensorboard"), size_guidance={"scalars": 0}).Reload()
+    return {
+        tag: [(event.step, event.value) for event in board.Scalars(tag)]
+        for tag in board.Tags()["scalars"]
+    }
+
+
+@pytest.mark.parametrize("done", [0, 4])
+def test_tensorboard_shows_the_same_and_each_step_once(tmp_path, done):
+    log(tmp_path, range(1, 8), tensorboard=True)
+    log(tmp_path, range(done + 1, 10), tensorboard=True, resume_at=done)
+    shown = scalars(tmp_path)
+    assert shown.keys() == {"loss/train", "tokens/train", "nll/valid"}
+    assert [step for step, _ in shown["loss/train"]] == steps(tmp_path) == list(range(1, 10))
+    for entry in read_metrics(tmp_path / "metrics.jsonl"):
+        for name in entry.keys() - {"step", "split"}:
+            values = dict(shown[f"{name}/{entry['split']}"])
+            assert values[entry["step"]] == pytest.approx(entry[name], rel=1e-6)
+
+
+def test_what_tensorboard_has_is_there_when_write_returns(tmp_path):
+    """A run that is killed goes on from its checkpoint, and nobody writes what came before."""
+    with Metrics(tmp_path, tensorboard=True) as writer:
+        for step in (1, 2):
+            writer.write(step, "train", {"loss": 1.0})
+            assert [found for found, _ in scalars(tmp_path)["loss/train"]] == [1, step][:step]
+
+
+def test_without_tensorboard_installed_it_says_so_and_leaves_everything(tmp_path, monkeypatch):
+    log(tmp_path, range(1, 4))
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ModuleNotFoundError, match="TensorBoard needs tensorboard, which is not"):
+        Metrics(tmp_path, tensorboard=True)
+    assert steps(tmp_path) == [1, 2, 3]
 
 
 WORDS = {
@@ -239,9 +277,12 @@ def shown(monkeypatch, stream, **options):
     monkeypatch.setattr(metrics.time, "perf_counter", lambda: now)
     monkeypatch.setattr(sys, "stderr", stream)
     with progress_bar(10, **options) as advance:
-        for loss in (3.5, 2.25):
+        for step, loss in enumerate((3.5, 2.25), options.get("done", 0) + 1):
             now += 10
-            training: Any = SimpleNamespace(tokens=12_345, figures={"loss": loss})
+            progress = SimpleNamespace(step=step)
+            training: Any = SimpleNamespace(
+                tokens=12_345, figures={"loss": loss}, progress=progress
+            )
             advance(training)
     return stream.getvalue()
 
@@ -258,3 +299,15 @@ def test_without_a_terminal_or_in_another_process_there_is_nothing_to_see(
     monkeypatch, stream, show
 ):
     assert shown(monkeypatch, stream, show=show) == ""
+
+
+def test_without_a_terminal_the_logger_is_told_every_ten_seconds(monkeypatch, caplog):
+    caplog.set_level("INFO", "glassbox.training")
+    shown(monkeypatch, io.StringIO(), done=4)
+    assert caplog.messages == [
+        "step 5 of 10, loss 3.500, 1,234 tokens/s",
+        "step 6 of 10, loss 2.250, 1,234 tokens/s",
+    ]
+    monkeypatch.setattr(metrics, "SECONDS_BETWEEN_LINES", 20.0)
+    shown(monkeypatch, io.StringIO())
+    assert caplog.messages[2:] == ["step 2 of 10, loss 2.250, 1,234 tokens/s"]

@@ -175,6 +175,21 @@ def test_what_is_saved_translates_as_what_was_trained(tmp_path: Path) -> None:
     ).translate("I see.", "fr", max_new_tokens=5)
 
 
+def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) -> None:
+    task = TranslationTask(CONFIG)
+    torch.manual_seed(0)
+    model = task.build()
+    task.save(model, tmp_path / "model")
+    further = TranslationTask(
+        replace(CONFIG, start=str(tmp_path / "model"), model={"dropout": 0.3})
+    )
+    built = further.build()
+    assert built.config == replace(model.config, dropout=0.3)
+    for name, tensor in built.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name])
+    assert further.examples == task.examples
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

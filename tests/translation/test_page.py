@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 import torch
@@ -22,8 +23,8 @@ def two_layers(device):
     """A translator whose decoder has two layers, and tokens of all kinds that it draws."""
     translator = toy.blank(n_layers=2, dropout=0.2)
     translator.model.to(device)
-    torch.manual_seed(0)
-    (drawn,) = translator.alternatives(TEXT, TO, 1, max_new_tokens=9, sample=True)
+    draw: dict[str, Any] = {"sample": True, "generator": torch.Generator(device).manual_seed(0)}
+    (drawn,) = translator.alternatives(TEXT, TO, 1, max_new_tokens=9, **draw)
     assert len({*drawn.tokens}) > 5
     return translator, drawn
 

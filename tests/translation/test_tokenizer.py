@@ -271,6 +271,12 @@ DAMAGE = {
         ValueError,
         "language 'e': expected two small letters",
     ),
+    "a case that is no truth": (
+        "translator.json",
+        lambda file, _: file.write_text(file.read_text().replace("false", '"no"')),
+        ValueError,
+        "lowercase='no'; expected true or false",
+    ),
     "directions that are none": (
         "translator.json",
         lambda file, _: file.write_text(

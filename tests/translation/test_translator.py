@@ -4,7 +4,6 @@ import copy
 import json
 import math
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -145,7 +144,7 @@ def test_the_model_is_trained_on_after_it_has_translated():
 @pytest.mark.usefixtures("as_a_reader")  # which takes a third of the time
 @pytest.mark.parametrize(
     "options",
-    [{}, {"n_beams": 12}],
+    [{}, {"n_beams": 12}, {"sample": True, "temperature": 3.0, "max_new_tokens": 20}],
 )
 @pytest.mark.parametrize("text", ["I see a dog.", "Nous aimons la vieille maison et l'arbre."])
 def test_probabilities_are_those_of_the_finished_sequence(options, text, translator):
@@ -165,11 +164,12 @@ def test_probabilities_are_those_of_the_finished_sequence(options, text, transla
 
 
 def test_sequences_without_an_end_have_probabilities_too(ignorant):
-    for one in ignorant.alternatives(LONG, "fr", 4, max_new_tokens=5):
-        assert len(one.tokens) == 5
-        assert "</s>" not in one.tokens
-        expected = sum_of_logs(ignorant, LONG, "fr", one.tokens)
-        assert one.log_probability == pytest.approx(expected, abs=2e-4)
+    for options in ({"max_new_tokens": 5}, {"sample": True, "max_new_tokens": 5}):
+        for one in ignorant.alternatives(LONG, "fr", 4, **options):
+            assert len(one.tokens) == 5
+            assert "</s>" not in one.tokens
+            expected = sum_of_logs(ignorant, LONG, "fr", one.tokens)
+            assert one.log_probability == pytest.approx(expected, abs=2e-4)
 
 
 def test_the_most_probable_alternative_is_the_translation(translator):
@@ -199,11 +199,15 @@ def test_alternatives_are_the_beams_that_ended(translator):
 
 
 def test_samples_are_those_of_the_seed(translator):
-    def draw(seed):
+    def draw(seed, function=translator.alternatives, **options):
         generator = torch.Generator(translator.device).manual_seed(seed)
-        return translator.translate(LONG, "fr", sample=True, temperature=4.0, generator=generator)
+        options = {"sample": True, "temperature": 4.0, **options}
+        return function(LONG, "fr", generator=generator, **options)
 
     assert draw(1) == draw(1) != draw(2)
+    assert draw(1, translator.translate) == draw(1, translator.translate)
+    assert draw(1, translator.translate) != draw(2, translator.translate)
+    assert len(draw(1, top_k=1)) == 1, "the same one, drawn five times"
 
 
 def test_of_two_spellings_of_a_text_the_more_probable_stays(translator, monkeypatch):
@@ -214,9 +218,8 @@ def test_of_two_spellings_of_a_text_the_more_probable_stays(translator, monkeypa
     assert len(letters) > 1
     longest = len(whole) + len(letters) - 1
     rows = [[1, *letters, *whole[2:]], whole + [0] * (longest - len(whole))]
-    beams = SimpleNamespace(token_ids=torch.tensor([rows]), scores=torch.zeros(1, 2))
-    monkeypatch.setattr(module, "beam_search", lambda *_, **__: beams)
-    (one,) = translator.alternatives("I see.", "fr", 2)
+    monkeypatch.setattr(module, "generate", lambda *_, **__: torch.tensor(rows))
+    (one,) = translator.alternatives("I see.", "fr", 2, sample=True)
     assert one.tokens == tokenizer.tokens(whole[1:])
 
 

@@ -34,15 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("model", metavar="MODEL", help="a model that glassbox carries, or a folder")
     add("--data", choices=CORPORA, help="the corpus; what suits the model if left out")
     add("--split", help="such as test, valid, test_2017 (default: test, or valid of texts)")
+    add("--from", metavar="LANGUAGE", dest="source", help="of the sentences; all if left out")
+    add("--to", metavar="LANGUAGE", help="into which they are translated; all if left out")
     add(
         "--beams",
-        metavar="N",
-        nargs="+",
-        type=int,
+        metavar="N,N",
+        type=parse_beams,
         default=[1, 5],
-        help="beams of each way to decode; 1 is greedy (default: 1 5)",
+        help="beams of each way to decode; 1 is greedy (default: 1,5)",
     )
+    add("--length-penalty", metavar="A", type=float, help="of beam search; more prefers long ones")
     add("--limit", metavar="N", type=int, help="the first N texts, or characters, alone")
+    add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--json", metavar="FILE", type=Path, help="write all figures there, too")
 
@@ -59,10 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
     ModuleNotFoundError
         If a library that measures is not installed.
     """
-    for n_beams in arguments.beams:
-        check_at_least("--beams", n_beams, 1)
-    if arguments.limit is not None:
-        check_at_least("--limit", arguments.limit, 1)
+    for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
+        if number is not None:
+            check_at_least(option, number, 1)
+    if arguments.length_penalty is not None and max(arguments.beams) == 1:
+        raise ValueError("--length-penalty is for beam search: name more than one of --beams")
     if arguments.json is not None:
         check_folder(arguments.json)
     from glassbox.evaluation import load_model
@@ -81,6 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     if CORPORA.get(arguments.data, kind) != kind:
         needed = CORPORA[arguments.data]
         raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
+    for name, option in (("source", "from"), ("to", "to"), ("length_penalty", "length-penalty")):
+        if kind != "a translator" and (value := getattr(arguments, name)) is not None:
+            raise ValueError(f"--{option} {value}: {arguments.model} is no translator")
     report = {
         "model": arguments.model,
         "parameters": sum(parameter.numel() for parameter in loaded.model.parameters()),
@@ -109,7 +116,7 @@ def measure_directions(
     translator : Translator
         The translator.
     arguments : argparse.Namespace
-        The corpus, its split, and how to decode.
+        The corpus, its split, the languages, and how to decode.
 
     Yields
     ------
@@ -119,25 +126,30 @@ def measure_directions(
     Raises
     ------
     ValueError
-        If no corpus has a direction of the translator.
+        If no corpus has a direction of the translator that is asked for.
     """
     from glassbox.evaluation import corpora
 
     directions = translator.tokenizer.directions
+    source, to = arguments.source, arguments.to
+    asked = [pair for pair in directions if source in (None, pair[0]) and to in (None, pair[1])]
     candidates = [arguments.data] if arguments.data else [*corpora.CORPORA]
     for corpus in candidates:
-        if found := [pair for pair in directions if {*pair} <= {*corpora.CORPORA[corpus]}]:
+        if found := [pair for pair in asked if {*pair} <= {*corpora.CORPORA[corpus]}]:
             for pair in found:
                 test = corpora.parallel_test(corpus, arguments.split or "test", *pair)
-                yield _measure_direction(translator, test.first(arguments.limit), arguments.beams)
+                yield _measure_direction(translator, test.first(arguments.limit), arguments)
             return
-    there = ", ".join(f"{source} to {to}" for source, to in directions)
+    there = ", ".join(f"{one} to {other}" for one, other in directions)
     texts = "; ".join(f"{name} is in {', '.join(corpora.CORPORA[name])}" for name in candidates)
-    raise ValueError(f"nothing to measure: {arguments.model} translates {there}; {texts}")
+    raise ValueError(
+        f"nothing to measure from {source or 'any language'} to {to or 'any other'}: "
+        f"{arguments.model} translates {there}; {texts}"
+    )
 
 
 def _measure_direction(
-    translator: "Translator", test: "ParallelTest", beams: list[int]
+    translator: "Translator", test: "ParallelTest", arguments: argparse.Namespace
 ) -> dict[str, Any]:
     from glassbox.evaluation import evaluate_translator
     from glassbox.evaluation.report import measure_translations
@@ -157,8 +169,9 @@ def _measure_direction(
     print_files(test.files)
     print_row("", *measures.values(), "seconds")
     ways = []
-    for n_beams in beams:
-        way = measure_translations(translator, test, n_beams)
+    size, penalty = arguments.batch_size, arguments.length_penalty
+    for n_beams in arguments.beams:
+        way = measure_translations(translator, test, n_beams, size, penalty)
         name = "greedy" if n_beams == 1 else f"{n_beams} beams"
         print_row(name, *(f"{way[measure]:.2f}" for measure in measures), f"{way['seconds']:.1f}")
         ways.append(way)
@@ -171,7 +184,7 @@ def _measure_direction(
             f"{way['moses_brevity_penalty']:.3f}"
         )
     sources, targets = zip(*test.pairs, strict=True)
-    likelihood = evaluate_translator(translator, sources, targets, test.to)
+    likelihood = evaluate_translator(translator, sources, targets, test.to, batch_size=size)
     print(
         f"perplexity {likelihood.perplexity:.3f} ({likelihood.loss:.4f} nats per token), "
         f"{likelihood.bits_per_byte:.4f} bits per byte: {len(targets):,} references, "
@@ -191,7 +204,7 @@ def measure_text(
     loaded : CharacterModel
         The model.
     arguments : argparse.Namespace
-        The split, and how much of it.
+        The split, how much of it, and the batch size.
 
     Yields
     ------
@@ -214,7 +227,9 @@ def measure_text(
     wide = {"name": 28, "figure": 16}
     print_row("", "nats per token", "perplexity", "bits per byte", **wide)
     for stride in (context, max(1, context // 2)):
-        likelihood = evaluate_language_model(loaded.model, token_ids, n_bytes, stride=stride)
+        likelihood = evaluate_language_model(
+            loaded.model, token_ids, n_bytes, stride=stride, batch_size=arguments.batch_size
+        )
         windows.append({"context": context, "stride": stride, **likelihood.figures()})
         numbers = [likelihood.loss, likelihood.perplexity, likelihood.bits_per_byte]
         first = f"windows of {context}, every {stride}"
@@ -284,3 +299,19 @@ def print_files(files: dict[str, str]) -> None:
     """Print each file's name and digest."""
     for name, digest in files.items():
         print(f"  {name}  sha256 {digest}")
+
+
+def parse_beams(text: str) -> list[int]:
+    """Read numbers of beams from ``text``, such as ``1,5``.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If one is not a whole number, or is less than 1.
+    """
+    beams = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if min(beams) < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected whole numbers from 1 on with commas between, such as 1,5"
+        )
+    return beams

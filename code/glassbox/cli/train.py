@@ -1,6 +1,7 @@
 """``glassbox train``: start a run from its file, or resume one that was stopped."""
 
 import argparse
+import logging
 import os
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="change an entry of the file, such as training.steps=100",
     )
     add("--device", help="where to compute (default: a GPU if there is one)")
+    add("--tensorboard", action="store_true", help="write the curves for TensorBoard too")
     parser.epilog = OWN_DATA
 
 
@@ -73,14 +75,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise OSError(
             f"the folder {folder} cannot be made: {error.strerror}. Name one that can with --folder"
         ) from error
+    logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)  # lines of progress where no terminal shows a bar
     try:
         with processes(arguments.device) as group:
-            done = described.start(folder, group)
+            done = described.start(folder, group, tensorboard=arguments.tensorboard)
             if group.first:
                 stopped = f"Stopped. The same command goes on from {folder / 'checkpoints'}."
                 print(f"The model is in {folder / 'model'}." if done else stopped)
     except OtherProcessError:
         return 1
+    finally:
+        logger.removeHandler(handler)
     return 0 if done else INTERRUPTED
 
 

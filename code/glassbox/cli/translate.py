@@ -13,6 +13,16 @@ from glassbox.files import atomic_write
 
 #: Characters that move the cursor, or ring the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+#: The options that are fields of :class:`glassbox.generation.GenerationConfig`: the name of each
+#: field, its type and its meaning.
+OPTIONS = {
+    "--beams": ("n_beams", int, "followed at a time (default: 5)"),
+    "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
+    "--max-tokens": ("max_new_tokens", int, "that are written at most"),
+    "--temperature": ("temperature", float, "of --sample: above 1 is bolder"),
+    "--top-k": ("top_k", int, "of --sample: draw from the N most probable tokens"),
+    "--top-p": ("top_p", float, "of --sample: draw from the share X"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
     add("--show-attention", metavar="FILE", type=Path, help="write a page: where the model looked")
-    add("--beams", metavar="N", type=int, default=5, help="followed at a time (default: 5)")
+    add("--sample", action="store_true", help="draw each token")
+    add("--seed", metavar="N", type=int, help="of --sample: the same N draws the same again")
+    for option, (name, kind, meaning) in OPTIONS.items():
+        add(option, dest=name, metavar="N" if kind is int else "X", type=kind, help=meaning)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,13 +67,27 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(
                 f"--show-attention with {texts} texts: the page shows one; give one TEXT"
             )
+    for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
+        if (value := getattr(arguments, name)) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
+            )
+    import torch
+
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
     translator.model.to(find_device(arguments.device))
+    options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
+    options = {name: value for name, value in options.items() if value is not None}
+    if arguments.sample:
+        options["sample"] = True
+    if arguments.seed is not None:
+        options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
     several = arguments.alternatives is not None and len(arguments.text) != 1
     for text in arguments.text or lines():
-        for line in answer(translator, text, arguments):
+        for line in answer(translator, text, arguments, options):
             print(line, flush=True)
         if several:
             print(flush=True)
@@ -74,7 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def answer(translator: Any, text: str, arguments: argparse.Namespace) -> Iterator[str]:
+def answer(
+    translator: Any, text: str, arguments: argparse.Namespace, options: dict[str, Any]
+) -> Iterator[str]:
     """Yield the lines of output for a text.
 
     Parameters
@@ -85,6 +114,8 @@ def answer(translator: Any, text: str, arguments: argparse.Namespace) -> Iterato
         One sentence; a blank one yields a blank line, and has no page.
     arguments : argparse.Namespace
         The options of the command.
+    options : dict
+        Options of :meth:`glassbox.translation.Translator.translate`.
 
     Yields
     ------
@@ -95,8 +126,7 @@ def answer(translator: Any, text: str, arguments: argparse.Namespace) -> Iterato
         yield ""
         return
     to = translator.target_language(text, source=arguments.source, to=arguments.to)
-    number = arguments.alternatives or 1
-    found = translator.alternatives(text, to, number, n_beams=arguments.beams)
+    found = translator.alternatives(text, to, arguments.alternatives or 1, **options)
     if arguments.show_attention is not None:
         from glassbox_book.page import attention_page
 

@@ -10,7 +10,11 @@ from glassbox.translation import Translator
 
 
 def measure_translations(
-    translator: Translator, test: ParallelTest, n_beams: int
+    translator: Translator,
+    test: ParallelTest,
+    n_beams: int,
+    batch_size: int = 64,
+    length_penalty: float | None = None,
 ) -> dict[str, Any]:
     """Translate a test set and score the translations.
 
@@ -22,6 +26,10 @@ def measure_translations(
         The sentences. Those of Multi30k are also scored as in published runs.
     n_beams : int
         Number of beams; 1 is greedy.
+    batch_size : int, optional
+        Sentences at a time.
+    length_penalty : float, optional
+        Of the beam search; the translator's default if left out. Ignored by greedy decoding.
 
     Returns
     -------
@@ -30,8 +38,13 @@ def measure_translations(
         penalty and both lengths behind the score in Moses's words, and the seconds that it took to
         translate.
     """
+    options: dict[str, Any] = {"n_beams": n_beams}
+    if n_beams > 1 and length_penalty is not None:
+        options["length_penalty"] = length_penalty
     begin = time.perf_counter()
-    translations = translator.translate(test.sources, test.to, source=test.source, n_beams=n_beams)
+    translations = translator.translate(
+        test.sources, test.to, source=test.source, batch_size=batch_size, **options
+    )
     seconds = time.perf_counter() - begin
     lowercase = translator.tokenizer.lowercase
     scores = score_translations(translations, test.references, lowercase=lowercase)._asdict()
@@ -41,4 +54,4 @@ def measure_translations(
         scores["moses_bleu"] = moses.score
         scores["moses_brevity_penalty"] = moses.brevity_penalty
         scores["moses_lengths"] = [moses.hypothesis_length, moses.reference_length]
-    return {"n_beams": n_beams, **scores, "seconds": seconds}
+    return {**options, **scores, "seconds": seconds}

@@ -36,7 +36,7 @@ class Checkpoint:
     """
 
     progress: Progress
-    config: Mapping[str, object]
+    config: Mapping[str, Any]
     tensors: Mapping[str, Mapping[str, Tensor]]
 
 
@@ -159,12 +159,13 @@ def load_checkpoint(
     """
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config
-    names = sorted({*kept, *config} - {*free})
-    differing = [
-        f"{name} was {kept.get(name)!r} and is {config.get(name)!r}"
-        for name in names
-        if _contents(kept.get(name)) != _contents(config.get(name))
-    ]
+    differing = []
+    for name in sorted({*kept, *config} - {*free}):
+        what, was, now = name, kept.get(name), config.get(name)
+        if isinstance(was, Mapping) and isinstance(now, Mapping) and "sha256" in {*was} & {*now}:
+            what, was, now = f"the sha256 of {now['path']}", was["sha256"], now["sha256"]
+        if was != now:
+            differing.append(f"{what} was {was!r} and is {now!r}")
     if differing:
         raise ValueError(
             f"{path} is from a run with another configuration: {'; '.join(differing)}. Train into "
@@ -180,11 +181,6 @@ def load_checkpoint(
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` needs
             optimizer.state[parameter] = state
     return checkpoint.progress
-
-
-def _contents(entry: Any) -> Any:
-    """Return what is compared of an entry of a configuration: of a file, only the contents."""
-    return entry["sha256"] if isinstance(entry, Mapping) and "sha256" in entry else entry
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:

@@ -26,6 +26,8 @@ class TrainingConfig:
         The maximum norm of all gradients together.
     precision : {"float32", "bfloat16"}
         The precision of matrix products; parameters and sums stay in float32.
+    compile : bool
+        Whether PyTorch compiles the model first, which pays off with many steps and few shapes.
     sharding : {"none", "full"}
         What several processes divide: see :func:`~glassbox.training.distributed.distribute`.
     seed : int
@@ -56,6 +58,7 @@ class TrainingConfig:
     weight_decay: float = 0.0
     clip: float | None = 1.0
     precision: Precision = "float32"
+    compile: bool = False
     sharding: Sharding = "none"
     seed: int = 0
     validate_every: int = 500
@@ -86,7 +89,7 @@ class TrainingConfig:
 
 
 #: Entries that may differ when a run is resumed: they change the weights by rounding at most.
-FREE = frozenset({"sharding", "validate_every", "snapshots"})
+FREE = frozenset({"compile", "sharding", "validate_every", "snapshots"})
 #: Entries that define a run but may still be changed. No step depends on how many follow it, so the
 #: result is that of a run planned with the new number; the schedule has its own end.
 GROWS = frozenset({"steps"})

@@ -72,6 +72,7 @@ def train(
     group: Processes | None = None,
     *,
     described: Mapping[str, object] | None = None,
+    tensorboard: bool = False,
 ) -> bool:
     """Train a model, or resume training; the weights are the same as without a stop.
 
@@ -92,6 +93,8 @@ def train(
     described : mapping, optional
         What else determines the weights, such as the sizes of the model: a checkpoint stores it,
         and is rejected if it differs.
+    tensorboard : bool, optional
+        Whether to write the metrics for TensorBoard as well.
 
     Returns
     -------
@@ -121,12 +124,14 @@ def train(
     model = task.build().to(group.device)
     wrapped = distribute(model, group, config.sharding)
     optimizer = make_optimizer(model, config)
+    if config.compile:
+        wrapped.compile()
     training = TrainingState(task, config, group, model, wrapped, optimizer, folder, definition)
     resume(training)
     done = training.progress.step
     with (
         locked_folder(training),
-        Metrics(folder, resume_at=done, write=group.first) as log,
+        Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
         progress_bar(config.steps, done, show=group.first) as advance,
         stop_signals() as stop_if_asked,
     ):

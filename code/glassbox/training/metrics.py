@@ -1,6 +1,7 @@
-"""The metrics of a training: a log of JSON lines, and a bar in the terminal."""
+"""The metrics of a training: a log of JSON lines, TensorBoard, and a bar in the terminal."""
 
 import json
+import logging
 import math
 import os
 import time
@@ -12,10 +13,13 @@ from typing import Any
 
 from tqdm import tqdm
 
+from glassbox.checks import need
 from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
 
-LOG = "metrics.jsonl"
+LOG, BOARD = "metrics.jsonl", "tensorboard"
+SECONDS_BETWEEN_LINES = 10.0
+_LOGGER = logging.getLogger("glassbox.training")
 
 
 class Metrics(AbstractContextManager["Metrics"]):
@@ -34,6 +38,8 @@ class Metrics(AbstractContextManager["Metrics"]):
         The folder of the log; created if it is missing.
     resume_at : int, optional
         The last completed step, up to which lines are kept. 0 starts a new log.
+    tensorboard : bool, optional
+        Whether to write for TensorBoard as well, into ``tensorboard/``.
     write : bool, optional
         Whether to write at all: only one of several processes does.
 
@@ -41,14 +47,26 @@ class Metrics(AbstractContextManager["Metrics"]):
     ------
     ValueError
         If the existing log has a damaged line.
+    ModuleNotFoundError
+        If TensorBoard is requested but not installed.
     """
 
-    def __init__(self, folder: Path, *, resume_at: int = 0, write: bool = True) -> None:
+    def __init__(
+        self, folder: Path, *, resume_at: int = 0, tensorboard: bool = False, write: bool = True
+    ) -> None:
         self._file: FileIO | None = None
-        if write:
-            folder.mkdir(parents=True, exist_ok=True)
-            _forget(folder / LOG, resume_at)
-            self._file = FileIO(folder / LOG, "a")
+        self._board: Any = None
+        if not write:
+            return
+        if tensorboard:
+            need("tensorboard", "writing for TensorBoard")  # before anything is changed
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget(folder / LOG, resume_at)
+        self._file = FileIO(folder / LOG, "a")
+        if tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._board = SummaryWriter(folder / BOARD, purge_step=resume_at + 1)
 
     def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
         """Append a line; other programs see it as soon as this returns.
@@ -78,6 +96,10 @@ class Metrics(AbstractContextManager["Metrics"]):
         entry = {"step": step, "split": split}
         line = json.dumps(entry | {name: _plain(name, x) for name, x in numbers.items()})
         _append(self._file, line.encode() + b"\n")
+        if self._board is not None:
+            for name, number in numbers.items():
+                self._board.add_scalar(f"{name}/{split}", number, step)
+            self._board.flush()  # a killed run resumes after its last checkpoint, not line
 
     def after_step(self, training: TrainingState) -> None:
         """Write the figures of the last step of a ``training``, and validate if it is due."""
@@ -87,8 +109,9 @@ class Metrics(AbstractContextManager["Metrics"]):
             self.write(step, "valid", training.validate())
 
     def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        for stream in (self._file, self._board):
+            if stream is not None:
+                stream.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -119,7 +142,10 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 def progress_bar(
     steps: int, done: int = 0, *, show: bool = True
 ) -> Iterator[Callable[[TrainingState], None]]:
-    """Show steps done, tokens per second, the loss, and the time left, in a terminal only.
+    """Show steps done, tokens per second, the loss, and the time left.
+
+    The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets the
+    same figures every ten seconds; ``glassbox train`` prints it and a notebook does not.
 
     Parameters
     ----------
@@ -136,17 +162,21 @@ def progress_bar(
         A callback of the loop, which advances the bar by a step.
     """
     tokens, begin = 0, time.perf_counter()
+    told = begin
     form = "{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, {remaining} left"
     hide = None if show else True  # None: unless in a terminal
     with tqdm(total=steps, initial=done, dynamic_ncols=True, disable=hide, bar_format=form) as bar:
 
         def after_step(training: TrainingState) -> None:
-            nonlocal tokens
-            tokens += training.tokens
-            rate = tokens / (time.perf_counter() - begin)
-            figures = f"loss {training.figures['loss']:.3f}, {rate:,.0f} tokens/s"
+            nonlocal tokens, told
+            tokens, now = tokens + training.tokens, time.perf_counter()
+            loss, rate = training.figures["loss"], tokens / (now - begin)
+            figures = f"loss {loss:.3f}, {rate:,.0f} tokens/s"
             bar.set_postfix_str(figures, refresh=False)
             bar.update()
+            if show and bar.disable and now - told >= SECONDS_BETWEEN_LINES:
+                told = now
+                _LOGGER.info(f"step {training.progress.step:,} of {steps:,}, {figures}")
 
         yield after_step
 

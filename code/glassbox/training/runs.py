@@ -34,12 +34,14 @@ class Run:
     task_config: Any
     training: TrainingConfig
 
-    def start(self, folder: Path, group: Processes | None = None) -> bool:
+    def start(
+        self, folder: Path, group: Processes | None = None, *, tensorboard: bool = False
+    ) -> bool:
         """Train, or resume where training stopped.
 
         Parameters
         ----------
-        folder, group : Path, Processes
+        folder, group, tensorboard : Path, Processes, bool
             As for :func:`glassbox.training.train`. A checkpoint stores the digests of the run's
             data files, and is rejected if they have changed.
 
@@ -61,7 +63,9 @@ class Run:
             if (path := described[name]) is not None:
                 digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
                 described[name] = {"path": path, "sha256": digest}
-        return train(task, self.training, folder, group, described=described)
+        return train(
+            task, self.training, folder, group, described=described, tensorboard=tensorboard
+        )
 
 
 def read_run(path: Path, changes: Sequence[str] = ()) -> Run:

@@ -344,7 +344,8 @@ class TranslationTokenizer:
                 raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
             languages = tuple(entries["languages"])
             directions = tuple((one, other) for one, other in entries["directions"])
-            lowercase = bool(entries["lowercase"])
+            if not isinstance(lowercase := entries["lowercase"], bool):
+                raise ValueError(f"lowercase={lowercase!r}; expected true or false")
             counts = path / COUNTS_FILE
             classifier = LanguageClassifier(read_json(counts)) if counts.is_file() else None
             return cls(BPE.load(path), languages, directions, lowercase, classifier)

@@ -263,11 +263,13 @@ class Translator:
         n: int = 5,
         *,
         source: str | None = None,
+        generator: torch.Generator | None = None,
         **options: Any,
     ) -> list[Alternative]:
-        """Translate a text in several ways, the most probable that a beam search finds.
+        """Translate a text in several ways.
 
-        The probability of each is computed from the finished sequence, without penalties.
+        Beam search finds probable ones; sampling (``sample=True``) draws them. The probability of
+        each is computed from the finished sequence, without penalties, temperature or truncation.
 
         Parameters
         ----------
@@ -276,7 +278,7 @@ class Translator:
         n : int, optional
             Number of translations to look for. There may be fewer: of those with the same text,
             only the most probable is kept.
-        to, source, **options
+        to, source, generator, **options
             As for :meth:`translate`.
 
         Returns
@@ -298,10 +300,12 @@ class Translator:
             raise ValueError(f"text={text!r} is blank: there is nothing to translate")
         row = self._encode(text, source, to)
         settings = self._configure(len(row), options)
-        settings = replace(settings, n_beams=max(n, settings.n_beams), n_best=n)
-        with self._reading([row]) as inputs:
+        drawn = n if settings.sample else 1
+        if not settings.sample:
+            settings = replace(settings, n_beams=max(n, settings.n_beams), n_best=n)
+        with self._reading([row] * drawn) as inputs:
             if settings.n_beams == 1:
-                rows = generate(self.model, config=settings, **inputs).tolist()
+                rows = generate(self.model, config=settings, generator=generator, **inputs).tolist()
             else:
                 beams = beam_search(self.model, config=settings, **inputs)
                 rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()

@@ -1,7 +1,7 @@
 """Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -64,6 +64,8 @@ class TranslationConfig:
         Pairs with more tokens on a side are left out.
     model : mapping
         Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
+    start : str, optional
+        A translator to fine-tune, a name or a folder; its vocabulary is kept.
     pairs : str, optional
         A UTF-8 file with one pair per line, its sentences separated by a tab, in the order of the
         first direction's languages. With a corpus other than ``"pairs"``, these are further pairs,
@@ -91,6 +93,7 @@ class TranslationConfig:
     accumulate: int = 1
     max_len: int = 128
     model: dict[str, Any] = field(default_factory=dict)
+    start: str | None = None
     pairs: str | None = field(default=None, metadata={"file": True})
     repeat: int = 1
 
@@ -143,12 +146,14 @@ class TranslationTask:
     def __init__(self, config: TranslationConfig, seed: int = 0) -> None:
         self.config = config
         pairs = _read(config, "train")
-        self.tokenizer = TranslationTokenizer.train(
-            _texts(pairs),
-            config.vocab_size,
-            directions=config.directions,
-            lowercase=config.lowercase,
-        )
+        self.start = None if config.start is None else Translator.from_pretrained(config.start)
+        if self.start is not None:
+            self.tokenizer = self.start.tokenizer
+        else:
+            texts, directions = _texts(pairs), config.directions
+            self.tokenizer = TranslationTokenizer.train(
+                texts, config.vocab_size, directions=directions, lowercase=config.lowercase
+            )
         if config.corpus != "pairs" and config.pairs is not None:
             languages = config.directions[0]
             rows = read_rows(Path(config.pairs), languages)
@@ -162,8 +167,12 @@ class TranslationTask:
         self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
-        """Return the model with random weights."""
+        """Return the model, with random weights or those of the translator to fine-tune."""
         tokenizer, sizes = self.tokenizer, self.config.model
+        if self.start is not None:
+            model = Transformer(replace(self.start.model.config, **sizes))
+            model.load_state_dict(self.start.model.state_dict())
+            return model
         ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
         return Transformer(TransformerConfig(vocab_size=len(tokenizer), **ids, **sizes))
 
