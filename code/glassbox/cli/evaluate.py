@@ -85,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     if CORPORA.get(arguments.data, kind) != kind:
         needed = CORPORA[arguments.data]
         raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
-    for name, option in (("source", "from"), ("to", "to"), ("length_penalty", "length-penalty")):
-        if kind != "a translator" and (value := getattr(arguments, name)) is not None:
+    for only, option in (("source", "from"), ("to", "to"), ("length_penalty", "length-penalty")):
+        if kind != "a translator" and (value := getattr(arguments, only)) is not None:
             raise ValueError(f"--{option} {value}: {arguments.model} is no translator")
     report = {
         "model": arguments.model,

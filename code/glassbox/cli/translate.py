@@ -18,7 +18,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 OPTIONS = {
     "--beams": ("n_beams", int, "followed at a time (default: 5)"),
     "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
-    "--max-tokens": ("max_new_tokens", int, "that are written at most"),
+    "--max-tokens": ("max_new_tokens", int, "tokens that are written at most"),
     "--temperature": ("temperature", float, "of --sample: above 1 is bolder"),
     "--top-k": ("top_k", int, "of --sample: draw from the N most probable tokens"),
     "--top-p": ("top_p", float, "of --sample: draw from the share X"),
