@@ -25,7 +25,7 @@ from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS
 from glassbox.training.checkpoint import MODEL, checkpoints, fill_weights, read_checkpoint, step_of
 from glassbox.training.runs import read_run
-from glassbox.training.tasks import MaskedLanguageModelTask
+from glassbox.training.tasks.masked_language_model import MaskedLanguageModelTask
 
 QUESTIONS = (
     "the token before",

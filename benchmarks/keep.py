@@ -22,7 +22,6 @@ from glassbox.cli import main as glassbox
 from glassbox.evaluation import load_model
 from glassbox.results import RUNS
 from glassbox.training import checkpoints, read_metrics
-from glassbox.translation import Translator
 
 PACKAGED = Path(__file__).parent.parent / "code" / "glassbox" / "pretrained_weights"
 EVERY = 10  # steps per line of the log that is kept
@@ -75,10 +74,9 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
     (place / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     (place / "training.json").write_text(json.dumps(spent, indent=1) + "\n")
     corpus = spent["config"]["corpus"]
-    options = ["--beams", "1,5"] if isinstance(loaded, Translator) else []
     for split in SPLITS[corpus]:
         report = place / f"scores-{split}.json"
-        asked = ["--data", corpus, "--split", split, *options, "--json", str(report)]
+        asked = ["--data", corpus, "--split", split, "--json", str(report)]
         if glassbox(["evaluate", str(model), *asked]):
             raise SystemExit(f"{name} is not kept: its scores on {split} could not be taken")
         scores = json.loads(report.read_text()) | {"model": shipped or name}  # not its path

@@ -28,8 +28,7 @@ from glassbox.training.checkpoint import (
     step_of,
 )
 from glassbox.training.runs import read_run
-from glassbox.training.tasks import TranslationTask
-from glassbox.training.tasks.translation import Example
+from glassbox.training.tasks.translation import Example, TranslationTask
 from glassbox.transformer import Transformer
 
 #: Pairs written for this, in the style of the corpus; adjectives change places.

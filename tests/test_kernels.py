@@ -77,7 +77,7 @@ CASES: dict[str, list[Call]] = {
         loss(),
         loss(smoothing=0.1),
         loss(smoothing=0.1, ignore_id=5),
-        loss(smoothing=0.2, ignore_id=0, over="others_but_padding"),
+        loss(smoothing=0.2, ignore_id=0),
     ],
 }
 

@@ -1,15 +1,12 @@
 """Write a file or a folder completely or not at all."""
 
+import fcntl
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-if sys.platform != "win32":
-    import fcntl
 
 #: Suffixes of hidden folders that are being written and of those that are being deleted.
 PART, OLD = ".part", ".old"
@@ -110,17 +107,13 @@ def sweep(folder: Path) -> None:
 def lock(folder: Path) -> Iterator[None]:
     """Keep every other process out of a folder until the block or this process ends.
 
-    On systems without such locks, such as Windows and some network file systems, the block runs
-    without one.
+    On systems without such locks, such as some network file systems, the block runs without one.
 
     Raises
     ------
     ValueError
         If another process has locked the folder.
     """
-    if sys.platform == "win32":
-        yield
-        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
@@ -139,8 +132,6 @@ def lock(folder: Path) -> Iterator[None]:
 
 def _sync(path: Path) -> None:
     """Wait until a file, or the list of files in a folder, is on the disk."""
-    if path.is_dir() and os.name != "posix":
-        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)

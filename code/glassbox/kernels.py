@@ -220,10 +220,9 @@ def _one_matrix(
     counted: Tensor,
     peak: float,
     share: float,
-    spared: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Allocate one matrix the size of the logits; differentiating the formula takes several."""
-    return _CrossEntropy.apply(logits, labels, counted, peak, share, spared)
+    return _CrossEntropy.apply(logits, labels, counted, peak, share)
 
 
 class _CrossEntropy(Function):
@@ -240,7 +239,6 @@ class _CrossEntropy(Function):
         counted: Bool[Tensor, "*positions"],
         peak: float,
         share: float,
-        spared: int | None,
     ) -> tuple[Tensor, Tensor]:
         at_label = labels[..., None]
         wide = torch.promote_types(logits.dtype, torch.float32)
@@ -248,10 +246,7 @@ class _CrossEntropy(Function):
         shifted = logits - logits.amax(dim=-1, keepdim=True).to(wide)
         expected = z_label = shifted.gather(-1, at_label)
         if share:
-            others = shifted.sum(dim=-1, keepdim=True)
-            if spared is not None:
-                others = others - shifted[..., spared, None]
-            expected = peak * z_label + share * others
+            expected = peak * z_label + share * shifted.sum(dim=-1, keepdim=True)
         weights = shifted.exp_()  # in place; divided by their sum, these are the softmax
         normalizer = weights.sum(dim=-1, keepdim=True)
         total, nll = (
@@ -259,7 +254,7 @@ class _CrossEntropy(Function):
             for z in (expected, z_label)
         )
         ctx.save_for_backward(weights, normalizer, at_label, counted)
-        ctx.target, ctx.dtype = (peak, share, spared), logits.dtype
+        ctx.target, ctx.dtype = (peak, share), logits.dtype
         ctx.mark_non_differentiable(nll)
         return total, nll
 
@@ -267,13 +262,11 @@ class _CrossEntropy(Function):
     @once_differentiable
     def backward(ctx: Any, of_total: Tensor, of_nll: Tensor) -> tuple[Tensor | None, ...]:
         weights, normalizer, at_label, counted = ctx.saved_tensors
-        peak, share, spared = ctx.target
+        peak, share = ctx.target
         scale = of_total * counted[..., None]
         # In place again, so PyTorch refuses a second backward pass through the same loss.
         gradient = weights.mul_(scale / normalizer)
         if share:
             gradient -= share * scale
-            if spared is not None:
-                gradient[..., spared, None] += share * scale
         gradient.scatter_add_(-1, at_label, -peak * scale)
-        return gradient.to(ctx.dtype), None, None, None, None, None
+        return gradient.to(ctx.dtype), None, None, None, None

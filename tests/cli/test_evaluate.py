@@ -301,7 +301,7 @@ def test_the_corpus_can_be_said(folder, glassbox):
 
 REFUSED = {
     "folder": [
-        (["--data", "shakespeare"], "shakespeare is a text; a translator needs translations"),
+        (["--data", "shakespeare"], "--data shakespeare needs a language model, not a translator"),
         (["--from", "de"], "nothing to measure from de to any other: "),
         (["--to", "de"], "translates en to fr, fr to en; tatoeba is in en, fr; multi30k is in"),
         (["--limit", "0"], "--limit=0: expected a whole number, at least 1"),

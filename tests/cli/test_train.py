@@ -14,7 +14,8 @@ from safetensors.torch import load_file
 
 from glassbox.cli.train import find_run
 from glassbox.results import RUNS
-from glassbox.training import Loss, checkpoints
+from glassbox.training import checkpoints
+from glassbox.training.loss import Loss
 from glassbox.training.tasks import TASKS
 from tests.cli.conftest import Command
 from tests.training.toy import Interrupted, Toy, ToyConfig, spoil

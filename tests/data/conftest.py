@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from glassbox.data import FILES, DataFile, store
+from glassbox.data import FILES, store
+from glassbox.data.store import DataFile
 
 CONTENT = b"Now is the winter of our discontent\n" * 8_000  # more than one chunk
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from glassbox.evaluation import Entity, entities, score_entities
+from glassbox.data.entities import Entity, entities
+from glassbox.evaluation import score_entities
 
 
 @pytest.mark.parametrize(

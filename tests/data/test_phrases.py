@@ -7,8 +7,8 @@ from hashlib import sha256
 import pytest
 
 from glassbox.data import phrases
-from glassbox.data.lexicon import ADJECTIVES, NOUNS
-from glassbox.data.phrases import APART, SIZES
+from tools.lexicon import ADJECTIVES, NOUNS
+from tools.phrases import APART, PATH, SIZES, deal, lines
 
 FORMS = {form: adjective for adjective in ADJECTIVES for form in adjective.french}
 FRENCH_NOUNS = {form: noun for noun in NOUNS for form in noun.french}
@@ -35,6 +35,13 @@ FIRST = (
     "train: our green cows do not find our queen. = nos vaches vertes ne trouvent pas notre reine."
 )
 DIGEST = "a150a619cc5ffebe53a4a4148d6389d1895c3849a27feb5d3c85763b49eb2e18"
+
+
+@pytest.mark.slow
+def test_the_file_is_what_the_grammar_generates():
+    parts = deal()
+    assert PATH.read_text(encoding="utf-8") == lines(parts)
+    assert {split: phrases(split) for split in SIZES} == parts
 
 
 def test_every_word_of_the_other_parts_occurs_in_training():

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from glassbox.data import AlignedPair, alignments
-from glassbox.data.alignments import split_words
-from glassbox.evaluation import score_alignment, word_attention, word_numbers, word_weights
+from glassbox.data import alignments
+from glassbox.data.alignments import AlignedPair, split_words
+from glassbox.evaluation import score_alignment, word_attention
+from glassbox.evaluation.alignment import word_numbers, word_weights
 from glassbox.translation import Translator
 from glassbox_book.exercises import EXERCISES
 
@@ -80,5 +81,5 @@ def test_a_head_that_reads_looks_at_what_was_written_a_position_before():
 
 def test_when_is_one_of_two():
     translator = Translator.from_pretrained("tatoeba-en-fr")
-    with pytest.raises(ValueError, match="when='later'; expected 'writing' or 'reading'"):
+    with pytest.raises(ValueError, match="when='later' is not known; expected one of"):
         word_attention(translator, PAIR, "later")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from glassbox.data import multi30k
-from glassbox.evaluation import brevity_penalty, clipped_matches, corpus_bleu, count_ngrams
+from glassbox.evaluation import clipped_matches, corpus_bleu
+from glassbox.evaluation.bleu import brevity_penalty, count_ngrams
 
 #: Papineni et al. (2002), examples 1 and 2, without full stops and capitals.
 REFERENCES = [

@@ -7,8 +7,9 @@ import pytest
 import sacrebleu
 
 from glassbox.data import multi30k
-from glassbox.evaluation import corpus_bleu, moses_bleu, moses_tokens, spacy_bleu, spacy_tokens
+from glassbox.evaluation import corpus_bleu, moses_bleu, spacy_bleu
 from glassbox.evaluation import published as module
+from glassbox.evaluation.published import moses_tokens, spacy_tokens
 
 
 @pytest.mark.slow

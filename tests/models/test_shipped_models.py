@@ -8,14 +8,10 @@ from typing import Any
 
 import pytest
 
-from glassbox.data import english
-from glassbox.evaluation import (
-    evaluate_language_model,
-    evaluate_masked,
-    load_model,
-    measure_translations,
-)
-from glassbox.evaluation.corpora import parallel_test, text_test
+from glassbox.data import english, tiny_shakespeare
+from glassbox.evaluation import evaluate_language_model, evaluate_masked, load_model
+from glassbox.evaluation.corpora import parallel_test
+from glassbox.evaluation.report import measure_translations
 from glassbox.models.character_model import CharacterModel
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS
@@ -78,7 +74,7 @@ def check_language_model(
     model: CharacterModel, expected: dict[str, Any], data: Callable[[str], Path]
 ) -> None:
     data("tinyshakespeare/input.txt")
-    ids = model.encode(text_test(expected["split"]).text)
+    ids = model.encode(tiny_shakespeare(expected["split"]))
     window = expected["windows"][0]
     measured = evaluate_language_model(model.model, ids, window["n_bytes"], stride=window["stride"])
     assert measured.loss == pytest.approx(window["loss"], abs=1e-5)

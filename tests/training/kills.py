@@ -23,8 +23,9 @@ import torch
 from torch import nn
 
 from glassbox.cli import main
-from glassbox.training import Loss, checkpoints, read_metrics
+from glassbox.training import checkpoints, read_metrics
 from glassbox.training.checkpoint import CheckpointError, read_checkpoint, step_of
+from glassbox.training.loss import Loss
 from glassbox.training.tasks import TASKS
 from tests.training.toy import MODEL, Toy, ToyConfig
 

@@ -27,7 +27,6 @@ from torch import nn
 from torch.distributed import TCPStore
 
 from glassbox.training import (
-    Loss,
     Processes,
     Schedule,
     TrainingConfig,
@@ -36,6 +35,7 @@ from glassbox.training import (
     processes,
     train,
 )
+from glassbox.training.loss import Loss
 from glassbox.training.tasks import translation
 
 #: Seconds after which processes are ended that have not ended: no busy machine takes so long.

@@ -12,7 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox.training import LengthBatches, RandomBlocks, stream
+from glassbox.training import stream
+from glassbox.training.batches import LengthBatches, RandomBlocks
 
 LENGTHS = random.Random(0).choices(range(1, 31), k=500)
 lengths = st.lists(st.integers(1, 20), min_size=1, max_size=60)

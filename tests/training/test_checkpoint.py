@@ -16,16 +16,17 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from glassbox.files import remove
-from glassbox.training import (
+from glassbox.training import Processes, checkpoints, make_optimizer
+from glassbox.training.checkpoint import (
+    MODEL,
+    OPTIMIZER,
+    STATE,
     CheckpointError,
-    Processes,
-    Progress,
-    checkpoints,
     load_checkpoint,
-    make_optimizer,
+    read_checkpoint,
     save_checkpoint,
 )
-from glassbox.training.checkpoint import MODEL, OPTIMIZER, STATE, read_checkpoint
+from glassbox.training.state import Progress
 from tests.training.toy import TRAINING, Follows, Toy, ToyConfig, learn, weights
 
 CONFIG: dict[str, object] = {"seed": 3, "betas": [0.9, 0.98], "clip": None}

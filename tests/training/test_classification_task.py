@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassbox.data import LabelledSentence, TaggedSentence
+from glassbox.data.sentences import LabelledSentence, TaggedSentence
 from glassbox.models import (
     BertConfig,
     BertForMaskedLM,

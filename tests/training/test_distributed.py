@@ -19,9 +19,10 @@ from torch import nn
 from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor import DTensor
 
-from glassbox.training import Loss, Processes, distribute, make_optimizer, processes, read_metrics
+from glassbox.training import Processes, distribute, make_optimizer, processes, read_metrics
 from glassbox.training.checkpoint import MODEL, OPTIMIZER, STATE, checkpoints
 from glassbox.training.distributed import no_sync
+from glassbox.training.loss import Loss
 from glassbox.training.runs import read_run
 from tests.training.several import (
     TRAINING,

@@ -19,12 +19,8 @@ from torch import nn
 
 from glassbox.files import lock
 from glassbox.training import (
-    CheckpointError,
-    Loss,
     Processes,
     Schedule,
-    Step,
-    TrainingState,
     checkpoints,
     cross_entropy,
     make_optimizer,
@@ -34,6 +30,10 @@ from glassbox.training import (
     training_loop,
 )
 from glassbox.training import loop as loops
+from glassbox.training.batches import Step
+from glassbox.training.checkpoint import CheckpointError
+from glassbox.training.loss import Loss
+from glassbox.training.state import TrainingState
 from glassbox.transformer import Transformer, TransformerConfig
 from tests.training.toy import (
     MODEL,

@@ -2,14 +2,13 @@
 
 import math
 from fractions import Fraction
-from typing import get_args
 
 import pytest
 import torch
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from glassbox.training.loss import Smoothed, cross_entropy
+from glassbox.training.loss import cross_entropy
 
 PAD = 0
 BOUNDS = {torch.float32: 1e-6, torch.float64: 1e-12}
@@ -22,7 +21,7 @@ def example(device, dtype=torch.float64, shape=(4, 7), vocab=11, scale=3.0):
     return logits, labels.masked_fill(torch.rand(shape, device=device) < 0.3, PAD)
 
 
-def smoothed(logits, labels, ignore_id, smoothing, over):
+def smoothed(logits, labels, ignore_id, smoothing):
     """The definition: a target for each position, and the sum of its products with logarithms."""
     logs = logits.log_softmax(-1)
     vocab = logits.size(-1)
@@ -30,14 +29,7 @@ def smoothed(logits, labels, ignore_id, smoothing, over):
     for log, label in zip(logs.flatten(0, -2), labels.flatten().tolist(), strict=True):
         if label == ignore_id:
             continue
-        left_out = {
-            "vocabulary": set(),
-            "others": {label},
-            "others_but_padding": {label, ignore_id},
-        }[over]
-        target = [
-            0.0 if v in left_out else smoothing / (vocab - len(left_out)) for v in range(vocab)
-        ]
+        target = [smoothing / vocab] * vocab
         target[label] += 1 - smoothing
         assert sum(target) == pytest.approx(1, abs=1e-12)
         total = total - (log.new_tensor(target) * log).sum()
@@ -65,44 +57,15 @@ def test_values_and_gradients_are_those_of_pytorch(device, dtype, smoothing, ign
     torch.testing.assert_close(ours, theirs, rtol=0, atol=bound)
 
 
-@pytest.mark.parametrize("over", get_args(Smoothed))
 @pytest.mark.parametrize("dtype", BOUNDS, ids=str)
-def test_each_smoothing_is_the_one_defined(device, dtype, over):
+def test_smoothing_is_the_one_defined(device, dtype):
     logits, labels = example(device, dtype)
-    loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.2, over=over)
-    expected = smoothed(logits, labels, PAD, 0.2, over)
+    loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.2)
+    expected = smoothed(logits, labels, PAD, 0.2)
     bound = BOUNDS[dtype]
     torch.testing.assert_close(loss.total, expected, rtol=bound, atol=bound)
     ours, theirs = (torch.autograd.grad(x, logits)[0] for x in (loss.total, expected))
     torch.testing.assert_close(ours, theirs, rtol=0, atol=bound)
-
-
-def test_the_annotated_transformers_loss_differs_by_the_entropy_of_the_target(device):
-    """That one is a divergence from a target which leaves out the label and the padding."""
-    logits, labels = example(device)
-    vocab, smoothing = logits.size(-1), 0.4
-    rows, words = logits.flatten(0, -2), labels.flatten()
-    target = torch.full_like(rows, smoothing / (vocab - 2)).detach()
-    target.scatter_(1, words[:, None], 1 - smoothing)
-    target[:, PAD] = 0
-    target[words == PAD] = 0
-    expected = F.kl_div(rows.log_softmax(-1), target, reduction="sum")
-    loss = cross_entropy(
-        logits, labels, ignore_id=PAD, smoothing=smoothing, over="others_but_padding"
-    )
-    entropy = -torch.special.xlogy(target, target).sum()
-    torch.testing.assert_close(loss.total - entropy, expected, rtol=1e-12, atol=1e-12)
-    ours, theirs = (torch.autograd.grad(x, logits)[0] for x in (loss.total, expected))
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
-
-
-def test_the_three_smoothings_differ(device):
-    logits, labels = example(device)
-    totals = {
-        cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1, over=over).total.item()
-        for over in get_args(Smoothed)
-    }
-    assert len({round(total, 6) for total in totals}) == 3
 
 
 def test_the_gradient_is_the_softmax_less_the_target(device):
@@ -116,11 +79,10 @@ def test_the_gradient_is_the_softmax_less_the_target(device):
 def test_the_likelihood_beside_a_smoothed_loss_is_the_unsmoothed_loss(device):
     logits, labels = example(device)
     plain = cross_entropy(logits, labels, ignore_id=PAD)
-    for over in get_args(Smoothed):
-        loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.3, over=over)
-        assert loss.nll == plain.nll == plain.total
-        assert loss.total != loss.nll
-        assert not loss.nll.requires_grad
+    loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.3)
+    assert loss.nll == plain.nll == plain.total
+    assert loss.total != loss.nll
+    assert not loss.nll.requires_grad
 
 
 def test_uniform_logits_have_the_perplexity_of_the_vocabulary(device):
@@ -152,10 +114,10 @@ def test_parts_of_a_batch_add_up_to_the_whole(device):
 
 def test_padding_neither_counts_nor_learns_and_what_stands_there_does_not_matter(device):
     logits, labels = example(device)
-    loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1, over="others")
+    loss = cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1)
     other = logits.detach().clone()
     other[labels == PAD] = 5.0 * torch.randn_like(other[labels == PAD])
-    again = cross_entropy(other, labels, ignore_id=PAD, smoothing=0.1, over="others")
+    again = cross_entropy(other, labels, ignore_id=PAD, smoothing=0.1)
     assert (loss.total, loss.nll, loss.count) == (again.total, again.nll, again.count)
     (gradient,) = torch.autograd.grad(loss.total, logits)
     assert (gradient[labels == PAD] == 0).all()
@@ -177,9 +139,7 @@ def test_logits_of_half_precision_are_summed_in_float32(device, dtype):
     logits, labels = example(device, torch.float32, vocab=500)
     half = logits.detach().to(dtype).requires_grad_()
     full = half.detach().float().requires_grad_()
-    losses = [
-        cross_entropy(x, labels, ignore_id=PAD, smoothing=0.1, over="others") for x in (half, full)
-    ]
+    losses = [cross_entropy(x, labels, ignore_id=PAD, smoothing=0.1) for x in (half, full)]
     assert losses[0].total.dtype == losses[0].nll.dtype == torch.float32
     torch.testing.assert_close(losses[0].total, losses[1].total, rtol=1e-6, atol=0)
     torch.testing.assert_close(losses[0].nll, losses[1].nll, rtol=1e-6, atol=0)
@@ -265,10 +225,10 @@ def test_it_makes_one_matrix_of_the_logits_size(device):
         return len(addresses - {logits.data_ptr()})
 
     def ours(logits, labels):
-        return cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1, over="others").total
+        return cross_entropy(logits, labels, ignore_id=PAD, smoothing=0.1).total
 
     assert matrices(ours) == 1
-    assert matrices(lambda x, y: smoothed(x, y, PAD, 0.1, "others")) > 2
+    assert matrices(lambda x, y: smoothed(x, y, PAD, 0.1)) > 2
 
 
 def test_a_few_numbers_by_hand(device):
@@ -276,16 +236,10 @@ def test_a_few_numbers_by_hand(device):
     logits = torch.tensor([[1.0, 2.0, 5.0]], device=device, dtype=torch.float64).log()
     label = torch.tensor([2], device=device)
     eighths = [Fraction(n, 8) for n in (1, 2, 5)]
-    targets: dict[Smoothed, tuple[float, ...]] = {
-        "vocabulary": (0.1, 0.1, 0.8),
-        "others": (0.15, 0.15, 0.7),
-        "others_but_padding": (0.0, 0.3, 0.7),
-    }
-    for over, target in targets.items():
-        loss = cross_entropy(logits, label, ignore_id=PAD, smoothing=0.3, over=over)
-        expected = -sum(q * math.log(p) for q, p in zip(target, eighths, strict=True))
-        assert loss.total.item() == pytest.approx(expected, rel=1e-14)
-        assert loss.nll.item() == pytest.approx(-math.log(5 / 8), rel=1e-14)
+    loss = cross_entropy(logits, label, ignore_id=PAD, smoothing=0.3)
+    expected = -sum(q * math.log(p) for q, p in zip((0.1, 0.1, 0.8), eighths, strict=True))
+    assert loss.total.item() == pytest.approx(expected, rel=1e-14)
+    assert loss.nll.item() == pytest.approx(-math.log(5 / 8), rel=1e-14)
 
 
 Z, Y = torch.zeros(2, 3, 5), torch.zeros(2, 3, dtype=torch.long)
@@ -311,36 +265,6 @@ BAD = {
     "negative smoothing": ((Z, Y), {"smoothing": -0.1}, ValueError, "smoothing=-0.1: expected"),
     "nothing else": ((Z, Y), {"smoothing": 1.0}, ValueError, "smoothing=1.0: expected"),
     "no number": ((Z, Y), {"smoothing": math.nan}, ValueError, "smoothing=nan: expected"),
-    "another word": (
-        (Z, Y),
-        {"over": "all"},
-        ValueError,
-        "over='all' is not known; expected one of",
-    ),
-    "which padding": (
-        (Z, Y),
-        {"smoothing": 0.1, "over": "others_but_padding"},
-        ValueError,
-        "ignore_id=None is not in the vocabulary: give the id of the padding, 0 to 4",
-    ),
-    "padding outside": (
-        (Z, Y),
-        {"smoothing": 0.1, "over": "others_but_padding", "ignore_id": -100},
-        ValueError,
-        "ignore_id=-100 is not in the vocabulary",
-    ),
-    "no others": (
-        (Z[..., :1], Y),
-        {"smoothing": 0.1, "over": "others"},
-        ValueError,
-        "a vocabulary of 1 has no others to share smoothing=0.1",
-    ),
-    "only padding": (
-        (Z[..., :2], Y),
-        {"smoothing": 0.1, "over": "others_but_padding", "ignore_id": 0},
-        ValueError,
-        "a vocabulary of 2 has no others but padding to share",
-    ),
 }
 
 

@@ -76,8 +76,13 @@ def test_a_generator_repeats_the_draw_and_the_text_is_left_alone():
     [
         (text(3), {"rate": 0.0}, ValueError, "rate=0.0: the share of tokens to be predicted"),
         (text(3), {"rate": 1.5}, ValueError, "rate=1.5: the share of tokens to be predicted"),
-        (text(3), {"masked": -0.1}, ValueError, "masked=-0.1: a share of the chosen tokens"),
-        (text(3), {"random": 1.1}, ValueError, "random=1.1: a share of the chosen tokens"),
+        (
+            text(3),
+            {"masked": -0.1},
+            ValueError,
+            "masked=-0.1 and random=0.1 are shares of the same",
+        ),
+        (text(3), {"random": 1.1}, ValueError, "masked=0.8 and random=1.1 are shares of the same"),
         (text(3), {"random": 0.3}, ValueError, "masked=0.8 and random=0.3 are shares of the same"),
         (text(3), {"mask_id": VOCAB}, ValueError, "mask_id runs from 5000 to 5000"),
         (text(3), {"mask_id": 1.5}, TypeError, "mask_id=1.5 is of type float"),

@@ -11,6 +11,8 @@ import struct
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from glassbox.training import metrics
-from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
+from glassbox.training.metrics import Metrics, progress_bar, read_metrics
 
 
 def log(folder, steps, **options):
@@ -211,8 +213,8 @@ def test_what_tensorboard_has_is_there_when_write_returns(tmp_path):
 
 def test_without_tensorboard_installed_it_says_so_and_leaves_everything(tmp_path, monkeypatch):
     log(tmp_path, range(1, 4))
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(ImportError, match=r"TensorBoard is not installed .* 'glassbox\[train\]'"):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ModuleNotFoundError, match="TensorBoard needs tensorboard, which is not"):
         Metrics(tmp_path, tensorboard=True)
     assert steps(tmp_path) == [1, 2, 3]
 
@@ -274,10 +276,14 @@ def shown(monkeypatch, stream, **options):
     now = 0.0
     monkeypatch.setattr(metrics.time, "perf_counter", lambda: now)
     monkeypatch.setattr(sys, "stderr", stream)
-    with ProgressBar(10, **options) as bar:
-        for loss in (3.5, 2.25):
+    with progress_bar(10, **options) as advance:
+        for step, loss in enumerate((3.5, 2.25), options.get("done", 0) + 1):
             now += 10
-            bar.update(12_345, loss)
+            progress = SimpleNamespace(step=step)
+            training: Any = SimpleNamespace(
+                tokens=12_345, figures={"loss": loss}, progress=progress
+            )
+            advance(training)
     return stream.getvalue()
 
 
@@ -293,3 +299,15 @@ def test_without_a_terminal_or_in_another_process_there_is_nothing_to_see(
     monkeypatch, stream, show
 ):
     assert shown(monkeypatch, stream, show=show) == ""
+
+
+def test_without_a_terminal_the_logger_is_told_every_ten_seconds(monkeypatch, caplog):
+    caplog.set_level("INFO", "glassbox.training")
+    shown(monkeypatch, io.StringIO(), done=4)
+    assert caplog.messages == [
+        "step 5 of 10, loss 3.500, 1,234 tokens/s",
+        "step 6 of 10, loss 2.250, 1,234 tokens/s",
+    ]
+    monkeypatch.setattr(metrics, "SECONDS_BETWEEN_LINES", 20.0)
+    shown(monkeypatch, io.StringIO())
+    assert caplog.messages[2:] == ["step 2 of 10, loss 2.250, 1,234 tokens/s"]

@@ -10,12 +10,12 @@ import pytest
 from glassbox.results import RUNS
 from glassbox.training import (
     LanguageModelTaskConfig,
-    Run,
     Schedule,
     TrainingConfig,
     TranslationConfig,
     read_run,
 )
+from glassbox.training.runs import Run
 from glassbox.training.tasks import TASKS
 from glassbox.transformer import TransformerConfig
 from tests.training.toy import Toy, ToyConfig, weights
@@ -155,7 +155,7 @@ def test_a_file_that_is_no_run_is_refused_naming_it(
         ("translation.pairs=5", "[translation]: pairs=5 is of the wrong type; expected str"),
         ("translation.model=5", "[translation]: model=5 is of the wrong type; expected dict[str"),
         ("translation.lowercase=1", "[translation]: lowercase=1 is of the wrong type; expected b"),
-        ("training.steps=0", "[training]: steps=0: must be at least 1"),
+        ("training.steps=0", "[training]: steps=0: expected a whole number, at least 1"),
         ("training.precision='half'", "[training]: precision='half' is not known; expected one of"),
         ("training.schedule.kind='cos'", "[training.schedule]: kind='cos' is not known; expected"),
         ("training.schedule.total=1", "[training.schedule]: kind='cosine' falls from step warmup"),
@@ -215,7 +215,7 @@ def test_a_run_goes_on_from_another_working_directory_and_not_over_changed_data(
     further = read_run(Path("run.toml"), ["training.steps=2"])
     assert further.start(tmp_path / "run")
     (mine / "pairs.tsv").write_text("one\tune\n")
-    message = r"pairs, the file pairs\.tsv, had sha256 [0-9a-f]{64} and has [0-9a-f]{64}\. Train in"
+    message = r"the sha256 of pairs\.tsv was '[0-9a-f]{64}' and is '[0-9a-f]{64}'\. Train in"
     with pytest.raises(ValueError, match=message):
         further.start(tmp_path / "run")
 

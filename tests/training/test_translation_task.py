@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from glassbox import padding_mask
 from glassbox.training import Processes, TranslationConfig, TranslationTask
 from glassbox.training.tasks import translation
-from glassbox.training.tasks.translation import hurried, read_pairs
+from glassbox.training.tasks.translation import hurried, read_rows
 from glassbox.translation import TranslationTokenizer, Translator
 
 TRAIN = [
@@ -196,8 +196,8 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
         ({"corpus": "europarl"}, "corpus='europarl'"),
         ({"directions": ()}, "directions is empty"),
         ({"plain": 1.5}, "plain=1.5: a share of the pairs, from 0 to 1"),
-        ({"max_len": 0}, "max_len=0: must be at least 1"),
-        ({"repeat": 0}, "repeat=0: must be at least 1"),
+        ({"max_len": 0}, "max_len=0: expected a whole number, at least 1"),
+        ({"repeat": 0}, "repeat=0: expected a whole number, at least 1"),
         ({"corpus": "pairs"}, "corpus='pairs' needs a file of them, such as pairs='pairs.tsv'"),
         ({"corpus": "pairs", "pairs": "p", "repeat": 2}, "repeat=2 counts further pairs, and with"),
     ],
@@ -213,8 +213,8 @@ def test_a_configuration_that_makes_no_sense_is_refused(
 def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text(f"one\tun\n{line}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"pairs.tsv, line 2: .*expected two, in en and fr"):
-        read_pairs(file, [("en", "fr")])
+    with pytest.raises(ValueError, match=r"pairs.tsv, line 2: expected two texts, in en and fr"):
+        read_rows(file, ("en", "fr"))
 
 
 @pytest.mark.parametrize(

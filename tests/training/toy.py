@@ -11,16 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from glassbox.training import (
-    LengthBatches,
-    Loss,
-    Processes,
-    Schedule,
-    Step,
-    TrainingConfig,
-    cross_entropy,
-    train,
-)
+from glassbox.training import Processes, Schedule, TrainingConfig, cross_entropy, train
+from glassbox.training.batches import LengthBatches, Step
+from glassbox.training.loss import Loss
 
 VOCAB, PAD = 40, 0
 MODEL = "model.safetensors"

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from glassbox.translation import LanguageClassifier, TranslationTokenizer
+from glassbox.translation import TranslationTokenizer
+from glassbox.translation.language import LanguageClassifier
 
 
 def test_bayes_rule_by_hand():
@@ -57,9 +58,9 @@ def test_sentences_of_three_words_are_told_apart_in_99_of_100_cases(sentences):
 
 
 BAD = {
-    "no language": ({}, "got none"),
-    "no token": ({"en": [], "fr": []}, "got none"),
-    "vocabularies": ({"en": [1, 2], "fr": [1]}, "{'en': 2, 'fr': 1}: expected one for each"),
+    "no language": ({}, "count {} tokens; expected all"),
+    "no token": ({"en": [], "fr": []}, "count {'en': 0, 'fr': 0} tokens; expected all"),
+    "vocabularies": ({"en": [1, 2], "fr": [1]}, "{'en': 2, 'fr': 1} tokens; expected all"),
     "negative": ({"en": [1, -2], "fr": [1, 1]}, "token 1 occurs -2 times in 'en'"),
     "a fraction": ({"en": [1, 1], "fr": [0.5, 1]}, "token 0 occurs 0.5 times in 'fr'"),
     "a truth": ({"en": [True, 1], "fr": [1, 1]}, "token 0 occurs True times in 'en'"),

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from glassbox.data import plain_spaces
 from glassbox.tokenization import BPE
 from glassbox.tokenization import tokenizer as base
-from glassbox.translation import TranslationTokenizer, special_tokens
+from glassbox.translation import TranslationTokenizer
 from glassbox.translation import tokenizer as module
 from glassbox.translation.language import LanguageClassifier
+from glassbox.translation.tokenizer import special_tokens
 from tests.translation import toy
 
 TEXTS = {"en": ["I see a dog.", "We know."], "fr": ["Je vois un chien.", "Nous savons."]}
@@ -268,7 +269,13 @@ DAMAGE = {
         "translator.json",
         lambda file, _: file.write_text('{"languages":"en","directions":[],"lowercase":false}'),
         ValueError,
-        "languages='en'",
+        "language 'e': expected two small letters",
+    ),
+    "a case that is no truth": (
+        "translator.json",
+        lambda file, _: file.write_text(file.read_text().replace("false", '"no"')),
+        ValueError,
+        "lowercase='no'; expected true or false",
     ),
     "directions that are none": (
         "translator.json",

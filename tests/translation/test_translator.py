@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from glassbox.generation import GenerationConfig, beam_search, generate
+from glassbox.generation import beam_search, generate
 from glassbox.masks import padding_mask
 from glassbox.tokenization import BPE
 from glassbox.transformer import Transformer, TransformerConfig
@@ -79,13 +79,6 @@ def test_five_beams_are_followed_unless_something_is_said(translator, monkeypatc
     ] == [8, 13]
     found = [(one.n_beams, one.max_new_tokens, one.sample) for one in configs]
     assert found == [(5, 26, False), (5, 42, False), (1, 42, True)]
-
-
-def test_a_configuration_is_taken_as_it_is_and_changed_by_options(ignorant):
-    config = GenerationConfig(n_beams=2, max_new_tokens=7)
-    for options in ({}, {"n_beams": 3}):
-        theirs = by_hand(ignorant, LONG, "fr", **{"n_beams": 2, "max_new_tokens": 7} | options)
-        assert ignorant.translate(LONG, "fr", config=config, **options) == theirs
 
 
 @pytest.mark.usefixtures("as_a_reader")
@@ -352,7 +345,7 @@ TOKENIZER = toy.tokenizer()
     ("sizes", "says"),
     [
         ({"vocab_size": 341}, "vocab_size=341, the tokenizer 340"),
-        ({"target_vocab_size": 400}, "target_vocab_size=400, the tokenizer 340"),
+        ({"target_vocab_size": 400}, "written_vocab_size=400, the tokenizer 340"),
         ({"eos_id": 3}, "eos_id=3, the tokenizer 2"),
         ({"bos_id": 0}, "bos_id=0, the tokenizer 1"),
         ({"pad_id": 2}, "pad_id=2, the tokenizer 0"),
@@ -381,12 +374,6 @@ BAD = {
     "half a character": ("a\udc80", {"to": "fr"}, ValueError, "surrogate"),
     "batches of none": (LONG, {"batch_size": 0}, ValueError, "batch_size=0"),
     "several": (LONG, {"n_best": 2, "n_beams": 2}, ValueError, "alternatives gives more"),
-    "several in a configuration": (
-        LONG,
-        {"config": GenerationConfig(n_best=2, n_beams=2)},
-        ValueError,
-        "alternatives gives more",
-    ),
     "an unknown option": (
         LONG,
         {"beams": 2},

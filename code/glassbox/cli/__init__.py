@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     An error that the user can fix is reported in one line on standard error: wrong options, a
-    missing or damaged file, an unreachable network, a diverging training.
+    missing or damaged file or library, an unreachable network, a diverging training.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The interpreter flushes once more as it exits, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (OSError, ValueError, FloatingPointError) as error:
+    except (OSError, ValueError, FloatingPointError, ModuleNotFoundError) as error:
         for line in (str(error), *getattr(error, "__notes__", ())):
             print(f"glassbox: {line}", file=sys.stderr)
         return WRONG_USE

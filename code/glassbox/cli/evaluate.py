@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
     from glassbox.models.fill_mask import FillMask
     from glassbox.translation import Translator
 
-#: The measures of published runs on Multi30k, and their column headings.
-PUBLISHED = {"spacy_bleu": "spaCy", "moses_bleu": "Moses"}
-CORPORA = ("tatoeba", "multi30k", "shakespeare", "english")
+#: The corpora, and the kind of model that each is for.
+CORPORA = {
+    "tatoeba": "a translator",
+    "multi30k": "a translator",
+    "shakespeare": "a language model",
+    "english": "a BERT",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     ValueError
-        If options contradict one another or the model, or a library is not installed.
+        If options contradict one another or the model.
     FileNotFoundError
         If there is no such model, or no folder for the figures.
+    ModuleNotFoundError
+        If a library that measures is not installed.
     """
     for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
         if number is not None:
@@ -69,94 +76,89 @@ def run(arguments: argparse.Namespace) -> int:
     device = find_device(arguments.device)
     loaded = load_model(arguments.model)
     loaded.model.to(device)
-    parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
+    measure: Any
+    kind, name, measure = "a translator", "directions", measure_directions
+    if isinstance(loaded, CharacterModel):
+        kind, name, measure = "a language model", "texts", measure_text
+    elif isinstance(loaded, FillMask):
+        kind, name, measure = "a BERT", "blanks", measure_blanks
+    if CORPORA.get(arguments.data, kind) != kind:
+        needed = CORPORA[arguments.data]
+        raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
+    for only, option in (("source", "from"), ("to", "to"), ("length_penalty", "length-penalty")):
+        if kind != "a translator" and (value := getattr(arguments, only)) is not None:
+            raise ValueError(f"--{option} {value}: {arguments.model} is no translator")
     report = {
         "model": arguments.model,
-        "parameters": parameters,
+        "parameters": sum(parameter.numel() for parameter in loaded.model.parameters()),
         "vocabulary": loaded.model.config.vocab_size,
         "device": str(device),
         "limit": arguments.limit,
     }
     print(
-        f"{arguments.model}: {type(loaded.model).__name__}, {parameters:,} parameters, a "
+        f"{arguments.model}: {type(loaded.model).__name__}, {report['parameters']:,} parameters, a "
         f"vocabulary of {report['vocabulary']:,} tokens; on {device}"
     )
-    try:
-        if isinstance(loaded, CharacterModel):
-            report["texts"] = [measure_text(loaded, arguments)]
-        elif isinstance(loaded, FillMask):
-            report["blanks"] = [measure_blanks(loaded, arguments)]
-        else:
-            report["directions"] = [
-                measure_direction(loaded, test, arguments) for test in find_tests(loaded, arguments)
-            ]
-    except ModuleNotFoundError as error:
-        raise ValueError(str(error)) from error
+    report[name] = list(measure(loaded, arguments))
     if arguments.json is not None:
         with atomic_write(arguments.json) as part:
-            text = json.dumps(report, indent=1) + "\n"
-            part.write_text(text, encoding="utf-8")
+            part.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def find_tests(translator: "Translator", arguments: argparse.Namespace) -> list["ParallelTest"]:
-    """Return the test set of each direction of the ``translator`` that ``arguments`` request.
-
-    Raises
-    ------
-    ValueError
-        If there is none: the translator or the corpus lacks the direction.
-    """
-    from glassbox.evaluation import corpora
-
-    if arguments.data in ("shakespeare", "english"):
-        raise ValueError(f"--data {arguments.data} is a text; a translator needs translations")
-    asked = [
-        (source, to)
-        for source, to in translator.tokenizer.directions
-        if arguments.source in (None, source) and arguments.to in (None, to)
-    ]
-    candidates = [arguments.data] if arguments.data else [*corpora.CORPORA]
-    for corpus in candidates:
-        if found := [pair for pair in asked if {*pair} <= {*corpora.CORPORA[corpus]}]:
-            split = arguments.split or "test"
-            return [
-                corpora.parallel_test(corpus, split, *pair).first(arguments.limit) for pair in found
-            ]
-    there = ", ".join(f"{source} to {to}" for source, to in translator.tokenizer.directions)
-    texts = "; ".join(f"{name} is in {', '.join(corpora.CORPORA[name])}" for name in candidates)
-    raise ValueError(
-        f"nothing to measure from {arguments.source or 'any language'} to "
-        f"{arguments.to or 'any other'}: {arguments.model} translates {there}; {texts}"
-    )
-
-
-def measure_direction(
-    translator: "Translator", test: "ParallelTest", arguments: argparse.Namespace
-) -> dict[str, Any]:
-    """Measure a direction, print its figures and return them.
+def measure_directions(
+    translator: "Translator", arguments: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """Measure each direction of a translator that a corpus has, and print its figures.
 
     Parameters
     ----------
     translator : Translator
         The translator.
-    test : ParallelTest
-        The sentences.
     arguments : argparse.Namespace
-        How to decode.
+        The corpus, its split, the languages, and how to decode.
 
-    Returns
-    -------
+    Yields
+    ------
     dict
-        The figures, and how they were measured.
+        The figures of a direction, and how they were measured.
+
+    Raises
+    ------
+    ValueError
+        If no corpus has a direction of the translator that is asked for.
     """
+    from glassbox.evaluation import corpora
+
+    directions = translator.tokenizer.directions
+    source, to = arguments.source, arguments.to
+    asked = [pair for pair in directions if source in (None, pair[0]) and to in (None, pair[1])]
+    candidates = [arguments.data] if arguments.data else [*corpora.CORPORA]
+    for corpus in candidates:
+        if found := [pair for pair in asked if {*pair} <= {*corpora.CORPORA[corpus]}]:
+            for pair in found:
+                test = corpora.parallel_test(corpus, arguments.split or "test", *pair)
+                yield _measure_direction(translator, test.first(arguments.limit), arguments)
+            return
+    there = ", ".join(f"{one} to {other}" for one, other in directions)
+    texts = "; ".join(f"{name} is in {', '.join(corpora.CORPORA[name])}" for name in candidates)
+    raise ValueError(
+        f"nothing to measure from {source or 'any language'} to {to or 'any other'}: "
+        f"{arguments.model} translates {there}; {texts}"
+    )
+
+
+def _measure_direction(
+    translator: "Translator", test: "ParallelTest", arguments: argparse.Namespace
+) -> dict[str, Any]:
     from glassbox.evaluation import evaluate_translator
     from glassbox.evaluation.report import measure_translations
 
+    published = test.corpus == "multi30k"
     measures = {"bleu": "BLEU", "chrf": "chrF"}
-    if test.corpus == "multi30k":
-        measures |= PUBLISHED
-    for library in ("sacrebleu", *("spacy", "sacremoses")[: len(measures) - 2]):
+    if published:
+        measures |= {"spacy_bleu": "spaCy", "moses_bleu": "Moses"}
+    for library in ("sacrebleu", "spacy", "sacremoses") if published else ("sacrebleu",):
         need(library, "glassbox evaluate")  # before spending an hour
     counts = [len(several) for several in test.references]
     among = f"{min(counts)} to {max(counts)} references" if max(counts) > 1 else "one reference"
@@ -165,19 +167,16 @@ def measure_direction(
         f"{len(test.sources):,} sentences with {among} each"
     )
     print_files(test.files)
-    print(row("", *measures.values(), "seconds"))
+    print_row("", *measures.values(), "seconds")
     ways = []
-    for beams in arguments.beams:
-        way = measure_translations(
-            translator, test, beams, arguments.batch_size, arguments.length_penalty
-        )
-        figures = [f"{way[name]:.2f}" for name in measures]
-        name = "greedy" if beams == 1 else f"{beams} beams"
-        print(row(name, *figures, f"{way['seconds']:.1f}"), flush=True)
+    size, penalty = arguments.batch_size, arguments.length_penalty
+    for n_beams in arguments.beams:
+        way = measure_translations(translator, test, n_beams, size, penalty)
+        name = "greedy" if n_beams == 1 else f"{n_beams} beams"
+        print_row(name, *(f"{way[measure]:.2f}" for measure in measures), f"{way['seconds']:.1f}")
         ways.append(way)
-    for measure in ("bleu", "chrf"):
-        print(f"{measures[measure]}: {ways[0][f'{measure}_signature']}")
-    if test.corpus == "multi30k":
+    print(f"BLEU: {way['bleu_signature']}\nchrF: {way['chrf_signature']}")
+    if published:
         print("spaCy, Moses: BLEU as published, see glassbox.evaluation.published")
         written, wanted = way["moses_lengths"]
         print(
@@ -185,97 +184,83 @@ def measure_direction(
             f"{way['moses_brevity_penalty']:.3f}"
         )
     sources, targets = zip(*test.pairs, strict=True)
-    likelihood = evaluate_translator(
-        translator, sources, targets, test.to, batch_size=arguments.batch_size
-    )
+    likelihood = evaluate_translator(translator, sources, targets, test.to, batch_size=size)
     print(
         f"perplexity {likelihood.perplexity:.3f} ({likelihood.loss:.4f} nats per token), "
         f"{likelihood.bits_per_byte:.4f} bits per byte: {len(targets):,} references, "
         f"{likelihood.n_tokens:,} tokens with the one that ends each, {likelihood.n_bytes:,} bytes"
     )
     counted = {"sources": len(test.sources), "references": len(targets)}
-    return {**test._asdict(), **counted, "decoding": ways, **figures_of(likelihood)}
+    return {**test._asdict(), **counted, "decoding": ways, **likelihood.figures()}
 
 
-def measure_text(loaded: "CharacterModel", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure a language model, print its figures and return them.
+def measure_text(
+    loaded: "CharacterModel", arguments: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """Measure a language model on Shakespeare, and print its figures.
 
     Parameters
     ----------
     loaded : CharacterModel
         The model.
     arguments : argparse.Namespace
-        The corpus, its split and the batch size.
+        The split, how much of it, and the batch size.
 
-    Returns
-    -------
+    Yields
+    ------
     dict
         The figures, and how they were measured.
-
-    Raises
-    ------
-    ValueError
-        If the corpus or an option is for translators.
     """
     import torch
 
+    from glassbox.data import FILES, tiny_shakespeare
     from glassbox.evaluation import estimate_loss, evaluate_language_model
-    from glassbox.evaluation.corpora import text_test
 
-    check_options(arguments, "shakespeare")
-    test = text_test(arguments.split or "valid")
-    text = test.text[: arguments.limit]
-    print(f"\n{test.corpus}, {test.split}: {len(text):,} characters")
-    print_files(test.files)
+    split, name = arguments.split or "valid", "tinyshakespeare/input.txt"
+    text = tiny_shakespeare(split)[: arguments.limit]
+    print(f"\nshakespeare, {split}: {len(text):,} characters")
+    files = {name: FILES[name].sha256}
+    print_files(files)
     token_ids, n_bytes = loaded.encode(text), len(text[1:].encode())
     context = loaded.model.config.max_len
     windows = []
-    print(row("", "nats per token", "perplexity", "bits per byte", name=28, figure=16))
+    wide = {"name": 28, "figure": 16}
+    print_row("", "nats per token", "perplexity", "bits per byte", **wide)
     for stride in (context, max(1, context // 2)):
         likelihood = evaluate_language_model(
             loaded.model, token_ids, n_bytes, stride=stride, batch_size=arguments.batch_size
         )
-        windows.append({"context": context, "stride": stride, **figures_of(likelihood)})
+        windows.append({"context": context, "stride": stride, **likelihood.figures()})
         numbers = [likelihood.loss, likelihood.perplexity, likelihood.bits_per_byte]
         first = f"windows of {context}, every {stride}"
-        texts = [f"{number:.4f}" for number in numbers]
-        print(row(first, *texts, name=28, figure=16), flush=True)
+        print_row(first, *(f"{number:.4f}" for number in numbers), **wide)
     draw = torch.Generator().manual_seed(0)
     estimate = estimate_loss(loaded.model, token_ids, generator=draw)
     figures = f"{estimate.loss:.4f}", f"± {estimate.standard_error:.4f}"
-    print(row("nanoGPT's estimate", *figures, name=28, figure=16))
-    counted = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}
-    return {**test._asdict(), **counted}
+    print_row("nanoGPT's estimate", *figures, **wide)
+    measured = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}
+    yield {"corpus": "shakespeare", "split": split, "files": files, **measured}
 
 
-def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure how well a BERT fills blanks, print its figures and return them.
-
-    Two baselines are measured on the same blanks: the most frequent tokens, and the counts of
-    neighbours.
+def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Measure a BERT and two baselines on blanks in English texts, and print the figures.
 
     Parameters
     ----------
     loaded : FillMask
         The BERT.
     arguments : argparse.Namespace
-        The split.
+        The split, and how many of its texts.
 
-    Returns
-    -------
+    Yields
+    ------
     dict
         The figures, and how they were measured.
-
-    Raises
-    ------
-    ValueError
-        If the corpus or an option is for translators.
     """
     from glassbox.data import english
     from glassbox.evaluation import Neighbours, evaluate_masked
     from glassbox.training.tasks.masked_language_model import encode_texts
 
-    check_options(arguments, "english")
     tokenizer, split = loaded.tokenizer, arguments.split or "valid"
     test, train = (
         encode_texts(tokenizer, english(part), loaded.model.config.max_len)
@@ -289,7 +274,8 @@ def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> dict[st
 
     ways = {"BERT": loaded.predict, "neighbours": neighbours.predict, "frequency": most_frequent}
     print(f"\nenglish, {split}: {len(test):,} texts")
-    print(row("", "nats per token", "most probable", name=12, figure=16))
+    wide = {"name": 12, "figure": 16}
+    print_row("", "nats per token", "most probable", **wide)
     guesses = {}
     for name, predict in ways.items():
         scores = evaluate_masked(
@@ -299,43 +285,18 @@ def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> dict[st
             vocab_size=len(tokenizer),
             special_ids=tokenizer.special_ids,
         )
-        right = f"{scores.accuracy:.1%}"
-        print(row(name, f"{scores.loss:.4f}", right, name=12, figure=16), flush=True)
+        print_row(name, f"{scores.loss:.4f}", f"{scores.accuracy:.1%}", **wide)
         guesses[name] = scores._asdict()
-    return {"corpus": "english", "split": split, "texts": len(test), "guesses": guesses}
+    yield {"corpus": "english", "split": split, "texts": len(test), "guesses": guesses}
 
 
-def check_options(arguments: argparse.Namespace, corpus: str) -> None:
-    """Reject options for translators, and any other ``corpus``.
-
-    Raises
-    ------
-    ValueError
-        If one of the ``arguments`` is of that kind.
-    """
-    only = ("from", arguments.source), ("to", arguments.to)
-    for option, given in (*only, ("length-penalty", arguments.length_penalty)):
-        if given is not None:
-            raise ValueError(f"--{option} {given}: {arguments.model} is no translator")
-    if arguments.data not in (None, corpus):
-        kinds = {"shakespeare": "a language model", "english": "a BERT"}
-        needed, given = (kinds.get(name, "a translator") for name in (arguments.data, corpus))
-        raise ValueError(f"--data {arguments.data} needs {needed}, not {given}")
-
-
-def figures_of(likelihood: Any) -> dict[str, float]:
-    """Return the figures of a ``likelihood`` and their components, by name."""
-    names = ("loss", "perplexity", "bits_per_byte", "nats", "n_tokens", "n_bytes")
-    return {name: getattr(likelihood, name) for name in names}
-
-
-def row(first: str, *figures: str, name: int = 10, figure: int = 8) -> str:
-    """Return a table row: ``first``, ``name`` wide, then ``figures``, right-aligned."""
-    return f"{first:{name}}" + "".join(f"{text:>{figure}}" for text in figures)
+def print_row(first: str, *figures: str, name: int = 10, figure: int = 8) -> None:
+    """Print a row of a table at once: ``name`` and ``figure`` are the widths of its columns."""
+    print(f"{first:{name}}" + "".join(f"{text:>{figure}}" for text in figures), flush=True)
 
 
 def print_files(files: dict[str, str]) -> None:
-    """Print the name and digest of each of the ``files`` of a test set."""
+    """Print each file's name and digest."""
     for name, digest in files.items():
         print(f"  {name}  sha256 {digest}")
 
@@ -348,10 +309,7 @@ def parse_beams(text: str) -> list[int]:
     argparse.ArgumentTypeError
         If one is not a whole number, or is less than 1.
     """
-    try:
-        beams = [int(number) for number in text.split(",")]
-    except ValueError:
-        beams = [0]
+    beams = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
     if min(beams) < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r}: expected whole numbers from 1 on with commas between, such as 1,5"

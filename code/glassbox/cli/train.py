@@ -3,8 +3,6 @@
 import argparse
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from glassbox.cli import INTERRUPTED
@@ -77,17 +75,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise OSError(
             f"the folder {folder} cannot be made: {error.strerror}. Name one that can with --folder"
         ) from error
+    logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)  # lines of progress where no terminal shows a bar
     try:
-        with progress_lines(), processes(arguments.device) as group:
+        with processes(arguments.device) as group:
             done = described.start(folder, group, tensorboard=arguments.tensorboard)
             if group.first:
-                print(
-                    f"The model is in {folder / 'model'}."
-                    if done
-                    else f"Stopped. The same command goes on from {folder / 'checkpoints'}."
-                )
+                stopped = f"Stopped. The same command goes on from {folder / 'checkpoints'}."
+                print(f"The model is in {folder / 'model'}." if done else stopped)
     except OtherProcessError:
         return 1
+    finally:
+        logger.removeHandler(handler)
     return 0 if done else INTERRUPTED
 
 
@@ -107,17 +107,3 @@ def find_run(given: Path) -> Path:
     raise FileNotFoundError(
         f"there is no file {str(given)!r}, and no run of the book has that name: {', '.join(names)}"
     )
-
-
-@contextmanager
-def progress_lines() -> Iterator[None]:
-    """Print the training's log messages: lines of progress where no terminal shows a bar."""
-    logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
-    former = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(former)

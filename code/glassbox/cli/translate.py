@@ -13,15 +13,15 @@ from glassbox.files import atomic_write
 
 #: Characters that move the cursor, or ring the bell.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-#: The arguments that are options of :class:`glassbox.generation.GenerationConfig`.
+#: The options that are fields of :class:`glassbox.generation.GenerationConfig`: the name of each
+#: field, its type and its meaning.
 OPTIONS = {
-    "beams": "n_beams",
-    "length_penalty": "length_penalty",
-    "max_tokens": "max_new_tokens",
-    "sample": "sample",
-    "temperature": "temperature",
-    "top_k": "top_k",
-    "top_p": "top_p",
+    "--beams": ("n_beams", int, "followed at a time (default: 5)"),
+    "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
+    "--max-tokens": ("max_new_tokens", int, "tokens that are written at most"),
+    "--temperature": ("temperature", float, "of --sample: above 1 is bolder"),
+    "--top-k": ("top_k", int, "of --sample: draw from the N most probable tokens"),
+    "--top-p": ("top_p", float, "of --sample: draw from the share X"),
 }
 
 
@@ -40,18 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
     add("--show-attention", metavar="FILE", type=Path, help="write a page: where the model looked")
-    beams = parser.add_argument_group("the most probable translation")
-    beams.add_argument("--beams", metavar="N", type=int, help="followed at a time (default: 5)")
-    beams.add_argument("--length-penalty", metavar="A", type=float, help="more prefers long ones")
-    beams.add_argument(
-        "--max-tokens", metavar="N", type=int, help="tokens that are written at most"
-    )
-    drawn = parser.add_argument_group("a translation that is drawn")
-    drawn.add_argument("--sample", action="store_true", default=None, help="draw each token")
-    drawn.add_argument("--temperature", metavar="T", type=float, help="above 1 is bolder")
-    drawn.add_argument("--top-k", metavar="K", type=int, help="draw from the K most probable")
-    drawn.add_argument("--top-p", metavar="P", type=float, help="draw from the share P")
-    drawn.add_argument("--seed", metavar="N", type=int, help="the same N draws the same again")
+    add("--sample", action="store_true", help="draw each token")
+    add("--seed", metavar="N", type=int, help="of --sample: the same N draws the same again")
+    for option, (name, kind, meaning) in OPTIONS.items():
+        add(option, dest=name, metavar="N" if kind is int else "X", type=kind, help=meaning)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,18 +59,30 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If there is no such translator, or no folder for the page.
     """
-    _check(arguments)
+    if arguments.alternatives is not None:
+        check_at_least("--alternatives", arguments.alternatives, 1)
+    if arguments.show_attention is not None:
+        check_folder(arguments.show_attention)
+        if (texts := len(arguments.text)) != 1:
+            raise ValueError(
+                f"--show-attention with {texts} texts: the page shows one; give one TEXT"
+            )
+    for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
+        if (value := getattr(arguments, name)) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
+            )
     import torch
 
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
     translator.model.to(find_device(arguments.device))
-    options: dict[str, Any] = {
-        option: value
-        for name, option in OPTIONS.items()
-        if (value := getattr(arguments, name)) is not None
-    }
+    options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
+    options = {name: value for name, value in options.items() if value is not None}
+    if arguments.sample:
+        options["sample"] = True
     if arguments.seed is not None:
         options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
     several = arguments.alternatives is not None and len(arguments.text) != 1
@@ -173,22 +177,3 @@ def check_folder(file: Path) -> None:
     """
     if not file.parent.is_dir():
         raise FileNotFoundError(f"no folder {str(file.parent)!r} to write {file.name} in: make it")
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Reject arguments that cannot be honoured, before anything is loaded."""
-    if arguments.alternatives is not None:
-        check_at_least("--alternatives", arguments.alternatives, 1)
-    if (page := arguments.show_attention) is not None:
-        if len(arguments.text) != 1:
-            raise ValueError(
-                f"--show-attention with {len(arguments.text)} texts: the page shows one; give one "
-                "TEXT"
-            )
-        check_folder(page)
-    for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
-        if (value := getattr(arguments, name)) is not None:
-            option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
-            )

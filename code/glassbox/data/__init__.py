@@ -1,26 +1,18 @@
 """The corpora and vocabularies of the book: downloaded once if missing, and verified every time."""
 
-from glassbox.data.alignments import AlignedPair, alignments
-from glassbox.data.company import company
+from glassbox.data.alignments import alignments
 from glassbox.data.english import english
-from glassbox.data.everyday import everyday
 from glassbox.data.parallel import multi30k, references, tatoeba
-from glassbox.data.phrases import Phrase, phrases
-from glassbox.data.play import play
-from glassbox.data.senses import senses
-from glassbox.data.sentences import LabelledSentence, TaggedSentence, sst2, wnut17
-from glassbox.data.store import FILES, DataFile, find
+from glassbox.data.phrases import phrases
+from glassbox.data.sentences import sst2, wnut17
+from glassbox.data.store import FILES, find
 from glassbox.data.text import plain_spaces, split_text, tiny_shakespeare
 from glassbox.data.treebank import ParsedSentence, ud_english
+from glassbox.data.written import company, everyday, play, senses
 
 __all__ = [
     "FILES",
-    "AlignedPair",
-    "DataFile",
-    "LabelledSentence",
     "ParsedSentence",
-    "Phrase",
-    "TaggedSentence",
     "alignments",
     "company",
     "english",

@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from importlib.resources import files
+
+from glassbox.data.reading import carried
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,8 @@ def alignments() -> dict[str, list[AlignedPair]]:
     -----
     Chapter 8.
     """
-    text = files("glassbox.data").joinpath("alignments.txt").read_text(encoding="utf-8")
     found: dict[str, list[AlignedPair]] = {}
-    for line in text.splitlines():
+    for line in carried("alignments.txt").splitlines():
         kind, source, target, numbers = line.split(" | ")
         links = tuple(frozenset(map(int, word.split("+"))) for word in numbers.split())
         found.setdefault(kind, []).append(AlignedPair(source, target, links))

@@ -2,10 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from gzip import decompress
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
 from glassbox.data.store import find
+
+
+def carried(name: str) -> str:
+    """Return a text that comes with this package."""
+    return files("glassbox.data").joinpath(name).read_text(encoding="utf-8")
 
 
 def check_split(corpus: str, split: str, known: Iterable[str]) -> None:

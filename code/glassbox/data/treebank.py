@@ -73,10 +73,11 @@ def _parsed(block: list[tuple[int, str]], path: Path) -> ParsedSentence:
     Numbers such as 8-9 and 8.1 mark words written as one and added words.
     """
     text = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
-    lines = [(number, line.split("\t")) for number, line in block if not line.startswith("#")]
-    words = [row for row in lines if not re.fullmatch(r"\d+[-.]\d+", row[1][0])]
+    rows = [(number, line.split("\t")) for number, line in block if not line.startswith("#")]
+    words = [row for row in rows if not re.fullmatch(r"\d+[-.]\d+", row[1][0])]
+    places = {"0": None} | {str(place): place - 1 for place in range(1, len(words) + 1)}
     for position, (number, fields) in enumerate(words, start=1):
-        if len(fields) != 10 or fields[0] != str(position) or not _is_head(fields[6], len(words)):
+        if len(fields) != 10 or fields[0] != str(position) or fields[6] not in places:
             expected = f"ten fields, the number {position} first, a head up to {len(words)} seventh"
             raise malformed(path, number, expected, "\t".join(fields))
     roots = [fields[1] for _, fields in words if fields[6] == "0"]
@@ -85,10 +86,5 @@ def _parsed(block: list[tuple[int, str]], path: Path) -> ParsedSentence:
             f"{path}, line {block[0][0]}: expected a sentence with one line {TEXT!r} and one root, "
             f"got {len(text)} and {len(roots)}"
         )
-    _, forms, _, tags, _, _, numbers, relations, _, _ = zip(*(row for _, row in words), strict=True)
-    heads = tuple(None if number == "0" else int(number) - 1 for number in numbers)
-    return ParsedSentence(text[0], forms, tags, heads, relations)
-
-
-def _is_head(number: str, n_words: int) -> bool:
-    return number.isdecimal() and int(number) <= n_words
+    _, forms, _, tags, _, _, heads, relations, _, _ = zip(*(row for _, row in words), strict=True)
+    return ParsedSentence(text[0], forms, tags, tuple(places[head] for head in heads), relations)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_kind
 from glassbox.data.alignments import AlignedPair
 from glassbox.looking import record
 from glassbox.translation import Translator
@@ -94,8 +95,7 @@ def word_attention(
     -----
     Chapter 8.
     """
-    if when not in ("writing", "reading"):
-        raise ValueError(f"when={when!r}; expected 'writing' or 'reading'")
+    check_kind("when", when, ("writing", "reading"))
     tokenizer = translator.tokenizer
     source, target = tokenizer.encode_source(pair.source, to), tokenizer.encode_target(pair.target)
     with record(translator.model) as tape:

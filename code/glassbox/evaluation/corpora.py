@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from glassbox.data import FILES, multi30k, references, tatoeba, tiny_shakespeare
+from glassbox.data import FILES, multi30k, references, tatoeba
 from glassbox.data.parallel import MULTI30K
 
 #: The languages of each corpus of translations.
@@ -48,25 +48,6 @@ class ParallelTest(NamedTuple):
         ]
 
 
-class TextTest(NamedTuple):
-    """A text to predict.
-
-    Attributes
-    ----------
-    corpus, split : str
-        The names of corpus and split.
-    text : str
-        The whole text.
-    files : dict of str to str
-        The digest (sha256) of each file it was read from, by its name.
-    """
-
-    corpus: str
-    split: str
-    text: str
-    files: dict[str, str]
-
-
 def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest:
     """Return a test set for translators.
 
@@ -93,11 +74,11 @@ def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest
     """
     if corpus not in CORPORA:
         raise ValueError(f"no corpus {corpus!r} of translations: expected one of {[*CORPORA]}")
-    for language in (source, to):
-        if language not in CORPORA[corpus]:
-            raise ValueError(f"{corpus} in {language!r}: it is in {', '.join(CORPORA[corpus])}")
-    if source == to:
-        raise ValueError(f"from {source} to {to}: expected two different languages")
+    if len({source, to} & {*CORPORA[corpus]}) != 2:
+        raise ValueError(
+            f"{corpus} from {source!r} to {to!r}: expected two different languages of "
+            f"{', '.join(CORPORA[corpus])}"
+        )
     if corpus == "tatoeba":
         pairs = [(en, fr) if source == "en" else (fr, en) for en, fr in tatoeba(split)]
         gathered = references(pairs)
@@ -108,25 +89,5 @@ def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest
         captions = multi30k(split, source, to)
         sources, targets = [pair[0] for pair in captions], [[pair[1]] for pair in captions]
         names = [f"multi30k/{MULTI30K[split]}.{language}.gz" for language in (source, to)]
-    return ParallelTest(corpus, split, source, to, sources, targets, _digests(names))
-
-
-def text_test(split: str) -> TextTest:
-    """Return the part of Tiny Shakespeare that language models are measured on.
-
-    Parameters
-    ----------
-    split : str
-        As in :func:`glassbox.data.tiny_shakespeare`.
-
-    Returns
-    -------
-    TextTest
-        The text.
-    """
-    files = _digests(["tinyshakespeare/input.txt"])
-    return TextTest("shakespeare", split, tiny_shakespeare(split), files)
-
-
-def _digests(names: list[str]) -> dict[str, str]:
-    return {name: FILES[name].sha256 for name in names}
+    digests = {name: FILES[name].sha256 for name in names}
+    return ParallelTest(corpus, split, source, to, sources, targets, digests)

@@ -33,13 +33,13 @@ def evaluate_language_model(
     token_ids: Int[Tensor, " length"],
     n_bytes: int,
     *,
-    context: int | None = None,
     stride: int | None = None,
     batch_size: int = 32,
 ) -> Likelihood:
     """Measure a language model on a whole text: every token but the first is predicted once.
 
-    The text is cut into windows of ``context`` tokens that begin every ``stride`` tokens. Where
+    The text is cut into windows of as many tokens as the model reads at most, its ``max_len``; one
+    begins every ``stride`` tokens. Where
     windows overlap, a token counts in the first one that predicts it. Without overlap, the first
     tokens of a window are predicted from little context; the smaller the stride, the more context
     each token has, and the longer the evaluation takes.
@@ -52,10 +52,8 @@ def evaluate_language_model(
         Integers, ``(length,)``.
     n_bytes : int
         Number of bytes of text in all tokens but the first.
-    context : int, optional
-        Tokens that the model reads at a time; its ``max_len`` if left out.
     stride : int, optional
-        Tokens from the beginning of one window to the next; ``context`` if left out, so that
+        Tokens from the beginning of one window to the next; ``max_len`` if left out, so that
         windows do not overlap.
     batch_size : int, optional
         Number of windows computed at a time.
@@ -75,24 +73,24 @@ def evaluate_language_model(
     Karpathy's nanoGPT reports the mean over random windows instead:
     :func:`~glassbox.evaluation.estimate_loss`. Chapter 9.
     """
-    context = _check_context(model, token_ids, context)
+    context = _check_text(model, token_ids)
     stride = context if stride is None else stride
     if not 1 <= stride <= context:
-        raise ValueError(f"stride={stride}: expected 1 to context={context}, or tokens are missed")
+        raise ValueError(f"stride={stride}: expected 1 to max_len={context}, or tokens are missed")
     check_at_least("batch_size", batch_size, 1)
-    nats, n_predicted = 0.0, token_ids.numel() - 1
-    starts = range(0, max(1, n_predicted - (context - stride)), stride)
-    whole = [start for start in starts if start + context <= n_predicted]
-    groups = [whole[i : i + batch_size] for i in range(0, len(whole), batch_size)]
-    groups += [[start] for start in starts if start + context > n_predicted]
+    nats, n_predicted, overlap = 0.0, token_ids.numel() - 1, context - stride
+    batches: list[Tensor] = []
+    if n_predicted >= context:
+        batches += token_ids.unfold(0, context + 1, stride).split(batch_size)
+    rest = token_ids[stride * sum(map(len, batches)) :]
+    if not batches or len(rest) - 1 > overlap:
+        batches.append(rest[None])
     with torch.inference_mode(), evaluating(model):
-        for group in groups:
-            windows = torch.stack([token_ids[start : start + context + 1] for start in group])
+        for number, windows in enumerate(batches):
             losses = _window_losses(model, windows)
-            # All but the last `stride` predictions of a window were in the previous one.
-            repeated = torch.tensor([[context - stride if start else 0] for start in group])
-            places = torch.arange(losses.size(1))
-            nats += losses.masked_fill((places < repeated).to(losses.device), 0.0).sum().item()
+            nats += losses[:, overlap:].sum().item()  # the others were in the previous window
+            if number == 0:
+                nats += losses[0, :overlap].sum().item()
     return Likelihood(nats, n_predicted, n_bytes)
 
 
@@ -100,7 +98,6 @@ def estimate_loss(
     model: LanguageModel,
     token_ids: Int[Tensor, " length"],
     *,
-    context: int | None = None,
     batch_size: int = 12,
     n_batches: int = 20,
     generator: torch.Generator | None = None,
@@ -116,8 +113,6 @@ def estimate_loss(
         The model, in eval mode during the call.
     token_ids : Tensor
         Integers, ``(length,)``.
-    context : int, optional
-        Tokens in a window; the model's ``max_len`` if left out.
     batch_size, n_batches : int, optional
         Windows in a batch, and batches. The defaults are those of nanoGPT's run on a CPU.
     generator : torch.Generator, optional
@@ -137,13 +132,13 @@ def estimate_loss(
     -----
     Karpathy's nanoGPT, ``estimate_loss`` in ``train.py``. Chapter 9.
     """
-    context = _check_context(model, token_ids, context)
+    context = _check_text(model, token_ids)
     check_at_least("batch_size", batch_size, 1)
     check_at_least("n_batches", n_batches, 2, ", or the error is not known")
     if (starts := token_ids.numel() - context) < 1:
         raise ValueError(
-            f"a text of {token_ids.numel()} tokens is too short for windows of context={context} "
-            "and the label behind: take shorter ones or more text"
+            f"a text of {token_ids.numel()} tokens is too short for windows of max_len={context} "
+            "and the label behind: take more text"
         )
     means = []
     with torch.inference_mode(), evaluating(model):
@@ -162,14 +157,10 @@ def _window_losses(
     return token_losses(model(windows[:, :-1]), windows[:, 1:])
 
 
-def _check_context(
-    model: LanguageModel, token_ids: Int[Tensor, " length"], context: int | None
-) -> int:
+def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
+    """Reject what is no text; return how much of it the model reads at a time."""
     if token_ids.dim() != 1:
         raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")
     if token_ids.numel() < 2:
         raise ValueError(f"a text of {token_ids.numel()} tokens: expected 2, or none is predicted")
-    longest = model.config.max_len
-    if context is not None and not 1 <= context <= longest:
-        raise ValueError(f"context={context}: expected 1 to the model's max_len={longest}")
-    return longest if context is None else context
+    return model.config.max_len

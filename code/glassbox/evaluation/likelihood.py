@@ -59,6 +59,11 @@ class Likelihood:
         """Bits per byte of the text, which compares models with any vocabularies."""
         return self.nats / math.log(2) / self.n_bytes
 
+    def figures(self) -> dict[str, float]:
+        """Return all of these numbers by name."""
+        names = ("loss", "perplexity", "bits_per_byte", "nats", "n_tokens", "n_bytes")
+        return {name: getattr(self, name) for name in names}
+
 
 def token_losses(
     logits: Float[Tensor, "batch length vocab"], labels: Int[Tensor, "batch length"]

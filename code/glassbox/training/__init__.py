@@ -9,81 +9,46 @@ the tasks of this book, and ``runs`` reads from a file which task to train, and 
 """
 
 from glassbox.training.averaging import average
-from glassbox.training.batches import LengthBatches, RandomBlocks, Step, stream
-from glassbox.training.checkpoint import (
-    CheckpointError,
-    checkpoints,
-    load_checkpoint,
-    save_checkpoint,
-)
+from glassbox.training.batches import stream
+from glassbox.training.checkpoint import checkpoints
 from glassbox.training.config import TrainingConfig
-from glassbox.training.distributed import OtherProcessError, Processes, distribute, processes
+from glassbox.training.distributed import Processes, distribute, processes
 from glassbox.training.loop import make_optimizer, train, training_loop
-from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.masking import mask_tokens, n_chosen
-from glassbox.training.metrics import Metrics, ProgressBar, read_metrics
-from glassbox.training.runs import Run, read_run
-from glassbox.training.schedule import (
-    Schedule,
-    warmup_cosine,
-    warmup_inverse_sqrt,
-    warmup_inverse_sqrt_to,
-    warmup_linear,
-)
-from glassbox.training.state import Progress, TrainingState
-from glassbox.training.task import Task
-from glassbox.training.tasks import (
-    ClassificationConfig,
-    ClassificationTask,
-    LanguageModelTask,
-    LanguageModelTaskConfig,
+from glassbox.training.loss import cross_entropy
+from glassbox.training.masking import mask_tokens
+from glassbox.training.metrics import read_metrics
+from glassbox.training.runs import read_run
+from glassbox.training.schedule import Schedule
+from glassbox.training.tasks.classification import ClassificationConfig, ClassificationTask
+from glassbox.training.tasks.language_model import LanguageModelTask, LanguageModelTaskConfig
+from glassbox.training.tasks.masked_language_model import (
     MaskedLanguageModelConfig,
     MaskedLanguageModelTask,
-    TranslationConfig,
-    TranslationTask,
 )
+from glassbox.training.tasks.translation import TranslationConfig, TranslationTask
 
 __all__ = [
-    "CheckpointError",
     "ClassificationConfig",
     "ClassificationTask",
     "LanguageModelTask",
     "LanguageModelTaskConfig",
-    "LengthBatches",
-    "Loss",
     "MaskedLanguageModelConfig",
     "MaskedLanguageModelTask",
-    "Metrics",
-    "OtherProcessError",
     "Processes",
-    "Progress",
-    "ProgressBar",
-    "RandomBlocks",
-    "Run",
     "Schedule",
-    "Step",
-    "Task",
     "TrainingConfig",
-    "TrainingState",
     "TranslationConfig",
     "TranslationTask",
     "average",
     "checkpoints",
     "cross_entropy",
     "distribute",
-    "load_checkpoint",
     "make_optimizer",
     "mask_tokens",
-    "n_chosen",
     "processes",
     "read_metrics",
     "read_run",
-    "save_checkpoint",
     "stream",
     "train",
     "training_loop",
-    "warmup_cosine",
-    "warmup_inverse_sqrt",
-    "warmup_inverse_sqrt_to",
-    "warmup_linear",
 ]

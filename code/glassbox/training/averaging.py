@@ -1,12 +1,12 @@
 """The mean of several checkpoints, which is often better than any one of them (chapter 9)."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor
 
 from glassbox.weights import WEIGHTS_FILE
@@ -20,9 +20,9 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     .. math::
         \bar{\theta} = \frac{1}{n} \sum_{i=1}^n \theta_i
 
-    Files are read one tensor at a time, so memory holds a single sum, however many there are. The
-    sum is in float64 and rounded once: tied weights have equal means, and a weight that is the same
-    in all checkpoints keeps every bit.
+    Memory holds one checkpoint and the sum, however many there are. The sum is in float64 and
+    rounded once: tied weights have equal means, and a weight that is the same in all checkpoints
+    keeps every bit.
 
     Parameters
     ----------
@@ -61,47 +61,32 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     first, count = "", 0
     for count, checkpoint in enumerate(checkpoints, 1):
         this = f"state dict {count}" if isinstance(checkpoint, Mapping) else f"{checkpoint}"
-        first = first or this
-        with _opened(checkpoint) as (names, read):
-            if count > 1 and (differing := sorted({*names} ^ kinds.keys())):
+        tensors = checkpoint if isinstance(checkpoint, Mapping) else _read(Path(checkpoint))
+        found = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
+        first, kinds = first or this, kinds or found
+        for name in sorted({*kinds, *found}):
+            ours, theirs = kinds.get(name, "missing"), found.get(name, "missing")
+            if ours != theirs:
                 raise ValueError(
-                    f"{first} and {this} are not of one model: only one of the two has {differing}"
+                    f"{name} is {ours} in {first}, and {theirs} in {this}: checkpoints of one "
+                    "model are averaged"
                 )
-            for name in names:
-                tensor = read(name).detach()
-                kind = tuple(tensor.shape), tensor.dtype
-                if kind != kinds.setdefault(name, kind):
-                    raise ValueError(
-                        f"{name} is {kinds[name][0]}, {kinds[name][1]} in {first}, and {kind[0]}, "
-                        f"{kind[1]} in {this}: checkpoints of one model are averaged"
-                    )
-                real = tensor.is_floating_point()
-                if real and count > 1:
-                    sums[name] += tensor
-                else:
-                    sums[name] = tensor.to(torch.float64 if real else tensor.dtype, copy=True)
+        for name, tensor in tensors.items():
+            if tensor.is_floating_point():
+                sums[name] = sums.get(name, 0) + tensor.detach().double()
+            else:
+                sums[name] = tensor.clone()
     if not count:
         raise ValueError("there is no checkpoint to average: give at least one")
     return {
-        name: total.div_(count).to(kinds[name][1]) if total.is_floating_point() else total
+        name: (total / count).to(kinds[name][1]) if total.is_floating_point() else total
         for name, total in sums.items()
     }
 
 
-@contextmanager
-def _opened(checkpoint: Weights) -> Iterator[tuple[list[str], Callable[[str], Tensor]]]:
-    """Yield the names of a checkpoint's tensors, and a function that reads one of them."""
-    if isinstance(checkpoint, Mapping):
-        yield list(checkpoint), checkpoint.__getitem__
-        return
-    path = Path(checkpoint)
+def _read(path: Path) -> dict[str, Tensor]:
     path = path / WEIGHTS_FILE if path.is_dir() else path
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"there is no {path}: expected a safetensors file, or a folder with a {WEIGHTS_FILE}"
-        )
     try:
-        with safe_open(path, framework="pt") as file:
-            yield list(file.keys()), file.get_tensor
+        return load_file(path)
     except SafetensorError as error:
         raise ValueError(f"{path} is no whole safetensors file: {error}") from error

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from glassbox.checks import check_at_least
+
 #: The examples of one step of the optimiser: batches that are computed one after another, each a
 #: list of the examples' indices.
 Step = list[list[int]]
@@ -46,8 +48,7 @@ class LengthBatches:
 
     def __post_init__(self) -> None:
         for name in ("tokens", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+            check_at_least(name, getattr(self, name), 1)
         if not self.lengths:
             raise ValueError("there is no example to learn from: lengths is empty")
         if min(self.lengths) < 1:
@@ -122,8 +123,7 @@ class RandomBlocks:
 
     def __post_init__(self) -> None:
         for name in ("block_len", "batch_size", "steps", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+            check_at_least(name, getattr(self, name), 1)
         if self.text_len <= self.block_len:
             raise ValueError(
                 f"a text of {self.text_len} tokens is too short for block_len={self.block_len} "

@@ -36,7 +36,7 @@ class Checkpoint:
     """
 
     progress: Progress
-    config: Mapping[str, object]
+    config: Mapping[str, Any]
     tensors: Mapping[str, Mapping[str, Tensor]]
 
 
@@ -159,12 +159,17 @@ def load_checkpoint(
     """
     checkpoint = read_checkpoint(path)
     kept = checkpoint.config
-    names = sorted({*kept, *config} - {*free})
-    differing = [_difference(name, kept.get(name), config.get(name)) for name in names]
-    if any(differing):
+    differing = []
+    for name in sorted({*kept, *config} - {*free}):
+        what, was, now = name, kept.get(name), config.get(name)
+        if isinstance(was, Mapping) and isinstance(now, Mapping) and "sha256" in {*was} & {*now}:
+            what, was, now = f"the sha256 of {now['path']}", was["sha256"], now["sha256"]
+        if was != now:
+            differing.append(f"{what} was {was!r} and is {now!r}")
+    if differing:
         raise ValueError(
-            f"{path} is from a run with another configuration: {'; '.join(filter(None, differing))}"
-            ". Train into another folder, or go on with the configuration that it has"
+            f"{path} is from a run with another configuration: {'; '.join(differing)}. Train into "
+            "another folder, or go on with the configuration that it has"
         )
     fill_weights(model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
@@ -176,19 +181,6 @@ def load_checkpoint(
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` needs
             optimizer.state[parameter] = state
     return checkpoint.progress
-
-
-def _difference(name: str, kept: Any, given: Any) -> str:
-    """Describe how an entry of a configuration differs; of a file, only the contents count."""
-    both = (kept, given)
-    if all(isinstance(entry, Mapping) and {*entry} == {"path", "sha256"} for entry in both):
-        if kept["sha256"] == given["sha256"]:
-            return ""
-        return (
-            f"{name}, the file {given['path']}, had sha256 {kept['sha256']} and has "
-            f"{given['sha256']}"
-        )
-    return "" if kept == given else f"{name} was {kept!r} and is {given!r}"
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -70,8 +70,7 @@ class TrainingConfig:
         for name in ("betas", "snapshots"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
         for name in ("steps", "validate_every", "checkpoint_every", "average"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+            check_at_least(name, getattr(self, name), 1)
         for name in ("eps", "clip"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)}: must be more than 0")

@@ -13,10 +13,10 @@ from torch.optim import AdamW, Optimizer
 from glassbox.training.batches import stream
 from glassbox.training.config import TrainingConfig, defining
 from glassbox.training.distributed import Processes, distribute, full_tensor, no_sync
-from glassbox.training.metrics import Metrics, ProgressBar
+from glassbox.training.metrics import Metrics, progress_bar
 from glassbox.training.resuming import locked_folder, resume, save_if_due, write_model
 from glassbox.training.state import TrainingState
-from glassbox.training.stopping import StopSignals, check_finite
+from glassbox.training.stopping import check_finite, stop_signals
 from glassbox.training.task import Task
 
 
@@ -132,11 +132,10 @@ def train(
     with (
         locked_folder(training),
         Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
-        ProgressBar(config.steps, done, show=group.first) as bar,
-        StopSignals() as signals,
+        progress_bar(config.steps, done, show=group.first) as advance,
+        stop_signals() as stop_if_asked,
     ):
-        callbacks = (log.after_step, bar.after_step, signals.after_step)
-        training_loop(training, [check_finite, *callbacks, save_if_due])
+        training_loop(training, [check_finite, log.after_step, advance, stop_if_asked, save_if_due])
         if training.done:
             write_model(training)
     return training.done

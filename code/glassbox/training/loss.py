@@ -1,16 +1,12 @@
 """Cross-entropy from scratch: how little probability a model gave the labels (chapter 9)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_kind
 from glassbox.kernels import formula
-
-Smoothed = Literal["vocabulary", "others", "others_but_padding"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,6 @@ def cross_entropy(
     *,
     ignore_id: int | None = None,
     smoothing: float = 0.0,
-    over: Smoothed = "vocabulary",
 ) -> Loss:
     r"""Return the cross-entropy between labels and logits, summed over positions.
 
@@ -51,7 +46,7 @@ def cross_entropy(
         = \log \sum_{v \in V} e^{\ell_v} - \sum_{v \in V} q_v \ell_v
 
     The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`; the remaining
-    :math:`\varepsilon` is spread evenly. The gradient is
+    :math:`\varepsilon` is spread evenly over the vocabulary, the label included. The gradient is
     :math:`\operatorname{softmax}(\ell) - q`.
 
     Parameters
@@ -65,9 +60,6 @@ def cross_entropy(
         vocabulary.
     smoothing : float, optional
         :math:`\varepsilon`, at least 0 and less than 1.
-    over : {"vocabulary", "others", "others_but_padding"}, optional
-        Which tokens share :math:`\varepsilon`: all, including the label; all but the label; all but
-        the label and ``ignore_id``. Their losses differ and cannot be compared.
 
     Returns
     -------
@@ -78,30 +70,24 @@ def cross_entropy(
     Raises
     ------
     ValueError
-        If shapes or devices do not fit, a label is not in the vocabulary, ``smoothing`` is out of
-        range, ``over`` is unknown, or no token is left to share in it.
+        If shapes or devices do not fit, a label is not in the vocabulary, or ``smoothing`` is out
+        of range.
     TypeError
         If ``logits`` are not floating-point numbers or ``labels`` not integers.
 
     Notes
     -----
-    Szegedy et al. (2016), section 7, with "vocabulary", as in PyTorch; Vaswani et al. (2017),
-    section 5.4; Rush (2018) uses "others_but_padding", less the entropy of :math:`q`, which has no
-    gradient. Chapter 9, equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and
-    ``eq-label-smoothing``.
+    Szegedy et al. (2016), section 7, as in PyTorch; Vaswani et al. (2017), section 5.4. Chapter 9,
+    equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and ``eq-label-smoothing``.
     """
-    vocab_size = _check(logits, labels, smoothing, over, ignore_id)
+    _check(logits, labels, smoothing)
     counted = torch.ones_like(labels, dtype=torch.bool)
     if ignore_id is not None:
         counted = labels != ignore_id
     labels = labels.long().masked_fill(~counted, 0)
-    _check_range(labels, vocab_size)
-
-    sharing = vocab_size - get_args(Smoothed).index(over)
-    share = smoothing / sharing if smoothing else 0.0
-    peak = 1 - smoothing - (0.0 if over == "vocabulary" else share)
-    spared = ignore_id if over == "others_but_padding" else None
-    total, nll = smoothed_sums(logits, labels, counted, peak, share, spared)
+    _check_range(labels, logits.size(-1))
+    share = smoothing / logits.size(-1)
+    total, nll = smoothed_sums(logits, labels, counted, 1 - smoothing, share)
     return Loss(total, nll, counted.sum())
 
 
@@ -112,7 +98,6 @@ def smoothed_sums(
     counted: Bool[Tensor, "*positions"],
     peak: float,
     share: float,
-    spared: int | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     r"""Sum the cross-entropies with targets of ``share`` everywhere plus ``peak`` at the labels.
 
@@ -128,8 +113,6 @@ def smoothed_sums(
         Boolean, ``(...)``: which positions count.
     peak, share : float
         The target :math:`q`.
-    spared : int, optional
-        A token without a share.
 
     Returns
     -------
@@ -144,18 +127,13 @@ def smoothed_sums(
     at_label = log_weights.gather(-1, labels[..., None])[..., 0]
     total = -peak * at_label
     if share:
-        everywhere = log_weights.sum(dim=-1)
-        total = total - share * everywhere
-    if share and spared is not None:
-        total = total + share * log_weights[..., spared]
+        total = total - share * log_weights.sum(dim=-1)
     nll = -at_label.detach()
     return total.masked_fill(~counted, 0).sum(), nll.masked_fill(~counted, 0).sum()
 
 
-def _check(
-    logits: Tensor, labels: Tensor, smoothing: float, over: Smoothed, ignore_id: int | None
-) -> int:
-    """Reject inputs that do not fit together; return the size of the vocabulary."""
+def _check(logits: Tensor, labels: Tensor, smoothing: float) -> None:
+    """Reject inputs that do not fit together."""
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         given = logits.dtype if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
         raise TypeError(f"logits are {given}; expected floating-point numbers, torch.float32")
@@ -174,19 +152,6 @@ def _check(
         )
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing={smoothing}: expected at least 0 and less than 1, such as 0.1")
-    check_kind("over", over, get_args(Smoothed))
-    vocab_size = logits.size(-1)
-    if over == "others_but_padding" and (ignore_id is None or not 0 <= ignore_id < vocab_size):
-        raise ValueError(
-            f"over={over!r} leaves out the padding, but ignore_id={ignore_id} is not in the "
-            f"vocabulary: give the id of the padding, 0 to {vocab_size - 1}, or take over='others'"
-        )
-    if smoothing and vocab_size <= get_args(Smoothed).index(over):
-        raise ValueError(
-            f"a vocabulary of {vocab_size} has no {over.replace('_', ' ')} to share "
-            f"smoothing={smoothing}: take over='vocabulary'"
-        )
-    return vocab_size
 
 
 def _check_range(labels: Tensor, vocab_size: int) -> None:

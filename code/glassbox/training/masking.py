@@ -129,13 +129,10 @@ def check_masking(rate: float, masked: float, random: float) -> None:
         raise ValueError(
             f"rate={rate}: the share of tokens to be predicted, above 0 and at most 1, such as 0.15"
         )
-    for name, share in (("masked", masked), ("random", random)):
-        if not 0 <= share <= 1:
-            raise ValueError(f"{name}={share}: a share of the chosen tokens, from 0 to 1")
-    if masked + random > 1 + 1e-9:
+    if not (masked >= 0 and random >= 0 and masked + random <= 1 + 1e-9):
         raise ValueError(
-            f"masked={masked} and random={random} are shares of the same tokens: together at most "
-            "1, such as 0.8 and 0.1"
+            f"masked={masked} and random={random} are shares of the same tokens: from 0 to 1, and "
+            "together at most 1, such as 0.8 and 0.1"
         )
 
 

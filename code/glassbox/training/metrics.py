@@ -5,19 +5,17 @@ import logging
 import math
 import os
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tqdm import tqdm
 
+from glassbox.checks import need
 from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
-
-if TYPE_CHECKING:
-    from torch.utils.tensorboard import SummaryWriter
 
 LOG, BOARD = "metrics.jsonl", "tensorboard"
 SECONDS_BETWEEN_LINES = 10.0
@@ -49,28 +47,26 @@ class Metrics(AbstractContextManager["Metrics"]):
     ------
     ValueError
         If the existing log has a damaged line.
-    ImportError
+    ModuleNotFoundError
         If TensorBoard is requested but not installed.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        resume_at: int = 0,
-        tensorboard: bool = False,
-        write: bool = True,
+        self, folder: Path, *, resume_at: int = 0, tensorboard: bool = False, write: bool = True
     ) -> None:
         self._file: FileIO | None = None
-        self._board: SummaryWriter | None = None
+        self._board: Any = None
         if not write:
             return
-        make_board = _tensorboard() if tensorboard else None
+        if tensorboard:
+            need("tensorboard", "writing for TensorBoard")  # before anything is changed
         folder.mkdir(parents=True, exist_ok=True)
         _forget(folder / LOG, resume_at)
         self._file = FileIO(folder / LOG, "a")
-        if make_board is not None:
-            self._board = make_board(folder / BOARD, purge_step=resume_at + 1 if resume_at else 0)
+        if tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._board = SummaryWriter(folder / BOARD, purge_step=resume_at + 1)
 
     def write(self, step: int, split: str, numbers: Mapping[str, float | int]) -> None:
         """Append a line; other programs see it as soon as this returns.
@@ -142,8 +138,11 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return [entry for _, entry in _entries(path)]
 
 
-class ProgressBar(AbstractContextManager["ProgressBar"]):
-    """Shows steps done, tokens per second, the loss, and the time left.
+@contextmanager
+def progress_bar(
+    steps: int, done: int = 0, *, show: bool = True
+) -> Iterator[Callable[[TrainingState], None]]:
+    """Show steps done, tokens per second, the loss, and the time left.
 
     The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets the
     same figures every ten seconds; ``glassbox train`` prints it and a notebook does not.
@@ -156,39 +155,30 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         Number of steps already done.
     show : bool, optional
         Whether to show it at all: only one of several processes does.
+
+    Yields
+    ------
+    callable
+        A callback of the loop, which advances the bar by a step.
     """
+    tokens, begin = 0, time.perf_counter()
+    told = begin
+    form = "{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, {remaining} left"
+    hide = None if show else True  # None: unless in a terminal
+    with tqdm(total=steps, initial=done, dynamic_ncols=True, disable=hide, bar_format=form) as bar:
 
-    def __init__(self, steps: int, done: int = 0, *, show: bool = True) -> None:
-        self._steps, self._done, self._tokens = steps, done, 0
-        self._begin = self._told = time.perf_counter()
-        self._show = show
-        self._bar = tqdm(
-            total=steps,
-            initial=done,
-            unit="step",
-            dynamic_ncols=True,
-            disable=None if show else True,  # None: only in a terminal
-            bar_format="{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, "
-            "{remaining} left",
-        )
+        def after_step(training: TrainingState) -> None:
+            nonlocal tokens, told
+            tokens, now = tokens + training.tokens, time.perf_counter()
+            loss, rate = training.figures["loss"], tokens / (now - begin)
+            figures = f"loss {loss:.3f}, {rate:,.0f} tokens/s"
+            bar.set_postfix_str(figures, refresh=False)
+            bar.update()
+            if show and bar.disable and now - told >= SECONDS_BETWEEN_LINES:
+                told = now
+                _LOGGER.info(f"step {training.progress.step:,} of {steps:,}, {figures}")
 
-    def after_step(self, training: TrainingState) -> None:
-        """Advance by the last step of a ``training``."""
-        self.update(training.tokens, training.figures["loss"])
-
-    def update(self, tokens: int, loss: float) -> None:
-        """Advance by one step, which learned from ``tokens`` at a mean ``loss``."""
-        now = time.perf_counter()
-        self._done, self._tokens = self._done + 1, self._tokens + tokens
-        figures = f"loss {loss:.3f}, {self._tokens / (now - self._begin):,.0f} tokens/s"
-        self._bar.set_postfix_str(figures, refresh=False)
-        self._bar.update()
-        if self._show and self._bar.disable and now - self._told >= SECONDS_BETWEEN_LINES:
-            _LOGGER.info("step %s of %s, %s", f"{self._done:,}", f"{self._steps:,}", figures)
-            self._told = now
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
+        yield after_step
 
 
 def _plain(name: str, number: object) -> int | float | str:
@@ -248,13 +238,3 @@ def _entry(line: bytes) -> dict[str, Any]:
         name: float(value) if isinstance(value, str) and name != "split" else value
         for name, value in entry.items()
     }
-
-
-def _tensorboard() -> "type[SummaryWriter]":
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ImportError(
-            f"TensorBoard is not installed ({error}): pip install 'glassbox[train]', or do without"
-        ) from error
-    return SummaryWriter

@@ -13,159 +13,20 @@ from glassbox.checks import check_kind
 Kind = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
-def warmup_inverse_sqrt(step: int, d_model: int, warmup: int) -> float:
-    r"""Return the paper's learning rate.
-
-    .. math::
-        d_{\text{model}}^{-1/2}
-        \min\left(\text{step}^{-1/2}, \text{step} \cdot \text{warmup}^{-3/2}\right)
-
-    Parameters
-    ----------
-    step : int
-        The optimiser's step, from 1.
-    d_model : int
-        The model's width.
-    warmup : int
-        The step with the highest rate,
-        :math:`(d_{\text{model}} \cdot \text{warmup})^{-1/2}`.
-
-    Returns
-    -------
-    float
-        The learning rate.
-
-    Raises
-    ------
-    ValueError
-        If a number is less than 1.
-
-    Notes
-    -----
-    Vaswani et al. (2017), equation 3. Chapter 9, equation ``eq-warmup-inverse-sqrt``.
-    """
-    _check(step=step, d_model=d_model, warmup=warmup)
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-def warmup_inverse_sqrt_to(step: int, peak: float, warmup: int) -> float:
-    r"""Return a learning rate of the paper's shape, with any peak.
-
-    .. math::
-        \text{peak} \cdot \min\left(\frac{\text{step}}{\text{warmup}},
-        \sqrt{\frac{\text{warmup}}{\text{step}}}\right)
-
-    Parameters
-    ----------
-    step : int
-        The optimiser's step, from 1.
-    peak : float
-        The highest rate.
-    warmup : int
-        The step that has it.
-
-    Returns
-    -------
-    float
-        The learning rate.
-
-    Raises
-    ------
-    ValueError
-        If ``step`` or ``warmup`` is less than 1.
-
-    Notes
-    -----
-    Vaswani et al. (2017), section 5.3. Chapter 9.
-    """
-    _check(step=step, warmup=warmup)
-    return peak * min(step / warmup, math.sqrt(warmup / step))
-
-
-def warmup_cosine(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    r"""Return a learning rate that falls along half a cosine wave after the warm-up.
-
-    .. math::
-        \text{floor} + (\text{peak} - \text{floor}) \frac{1 + \cos \pi t}{2},
-        \quad t = \frac{\text{step} - \text{warmup}}{\text{total} - \text{warmup}}
-
-    Parameters
-    ----------
-    step : int
-        The optimiser's step, from 1.
-    peak : float
-        The highest rate.
-    warmup : int
-        The step that reaches it, on a straight line from zero; 0 for no warm-up.
-    total : int
-        The first step with the lowest rate, which all later steps have, too.
-    floor : float, optional
-        The lowest rate.
-
-    Returns
-    -------
-    float
-        The learning rate.
-
-    Raises
-    ------
-    ValueError
-        If ``step`` is less than 1, ``warmup`` less than 0, or ``total`` not more than ``warmup``.
-
-    Notes
-    -----
-    Loshchilov and Hutter (2017), equation 5, without restarts. Chapter 9, equation
-    ``eq-warmup-cosine``.
-    """
-    t = _fallen(step, warmup, total)
-    if t < 0:
-        return _warm(step, peak, warmup)
-    return floor + (peak - floor) * (1 + math.cos(math.pi * t)) / 2
-
-
-def warmup_linear(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    r"""Return a learning rate that falls on a straight line after the warm-up.
-
-    .. math::
-        \text{peak} - (\text{peak} - \text{floor}) t,
-        \quad t = \frac{\text{step} - \text{warmup}}{\text{total} - \text{warmup}}
-
-    Parameters
-    ----------
-    step : int
-        The optimiser's step, from 1.
-    peak : float
-        The highest rate.
-    warmup : int
-        The step that reaches it, on a straight line from zero; 0 for no warm-up.
-    total : int
-        The first step with the lowest rate, which all later steps have, too.
-    floor : float, optional
-        The lowest rate.
-
-    Returns
-    -------
-    float
-        The learning rate.
-
-    Raises
-    ------
-    ValueError
-        If ``step`` is less than 1, ``warmup`` less than 0, or ``total`` not more than ``warmup``.
-
-    Notes
-    -----
-    Devlin et al. (2019), section A.2. Chapter 9.
-    """
-    t = _fallen(step, warmup, total)
-    if t < 0:
-        return _warm(step, peak, warmup)
-    return peak - (peak - floor) * t
-
-
 @dataclass(frozen=True)
 class Schedule:
-    """A learning rate for every step; by default, the schedule of the paper's base model.
+    r"""A learning rate for every step; by default, the schedule of the paper's base model.
+
+    After the warm-up it stays at the peak ("constant"), or falls with the inverse square root of
+    the step, on half a cosine wave, or on a straight line:
+
+    .. math::
+        \text{peak} \sqrt{\text{warmup} / \text{step}}, \quad
+        \text{floor} + (\text{peak} - \text{floor}) \frac{1 + \cos \pi s}{2}, \quad
+        \text{peak} - (\text{peak} - \text{floor}) s,
+        \quad s = \frac{\text{step} - \text{warmup}}{\text{total} - \text{warmup}}
+
+    The paper's base model has the peak :math:`(d_{\text{model}} \cdot \text{warmup})^{-1/2}`.
 
     Parameters
     ----------
@@ -177,7 +38,7 @@ class Schedule:
         The step that reaches it, on a straight line from zero; 0 for no warm-up, which all kinds
         but "inverse_sqrt" allow.
     total : int, optional
-        For "cosine" and "linear": the first step with the lowest rate.
+        For "cosine" and "linear": the first step with the lowest rate, which all later steps have.
     floor : float
         For "cosine" and "linear": the lowest rate.
 
@@ -189,7 +50,9 @@ class Schedule:
 
     Notes
     -----
-    Vaswani et al. (2017), section 5.3. Chapter 9.
+    Vaswani et al. (2017), section 5.3; Loshchilov and Hutter (2017) on "cosine"; Devlin et al.
+    (2019), section A.2, on "linear". Chapter 9, equations ``eq-warmup-inverse-sqrt`` and
+    ``eq-warmup-cosine``.
     """
 
     kind: Kind = "inverse_sqrt"
@@ -229,32 +92,16 @@ class Schedule:
         ValueError
             If ``step`` is less than 1.
         """
+        if step < 1:
+            raise ValueError(f"step={step}: must be at least 1")
+        peak, warmup, floor = self.peak, self.warmup, self.floor
         if self.kind == "inverse_sqrt":
-            return warmup_inverse_sqrt_to(step, self.peak, self.warmup)
+            return peak * min(step / warmup, math.sqrt(warmup / step))
+        if step < warmup:
+            return peak * step / warmup
         if self.total is None:
-            return _warm(step, self.peak, self.warmup)
-        fall = warmup_cosine if self.kind == "cosine" else warmup_linear
-        return fall(step, self.peak, self.warmup, self.total, self.floor)
-
-
-def _warm(step: int, peak: float, warmup: int) -> float:
-    """Return the rate during the warm-up, and the peak after it."""
-    _check(step=step)
-    return peak if step >= warmup else peak * step / warmup
-
-
-def _fallen(step: int, warmup: int, total: int) -> float:
-    """Return the progress of the decay: 0 at ``warmup``, 1 from ``total`` on, negative before."""
-    _check(step=step)
-    if not 0 <= warmup < total:
-        raise ValueError(
-            f"warmup={warmup} and total={total}: the rate falls between the two, so the second "
-            "must be more than the first, which is at least 0"
-        )
-    return min(1.0, (step - warmup) / (total - warmup))
-
-
-def _check(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name}={number}: must be at least 1")
+            return peak
+        s = min(1.0, (step - warmup) / (self.total - warmup))
+        if self.kind == "linear":
+            return peak - (peak - floor) * s
+        return floor + (peak - floor) * (1 + math.cos(math.pi * s)) / 2

@@ -2,7 +2,8 @@
 
 import math
 import signal
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -12,38 +13,39 @@ from glassbox.training.checkpoint import last_good
 from glassbox.training.state import TrainingState
 
 
-class StopSignals(AbstractContextManager["StopSignals"]):
-    """Ends a training after the step in which a process is asked to stop.
+@contextmanager
+def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
+    """End a training after the step in which a process is asked to stop.
 
     Inside ``with``, the first SIGINT and the first SIGTERM only request a stop; a second one of the
     same kind (a launcher may forward Ctrl-C as the other) ends the process at once. Outside the
     main thread, signals are left alone.
+
+    Yields
+    ------
+    callable
+        A callback of the loop, which stops all processes if one of them was asked to.
     """
+    asked = False
+    former: dict[int, Any] = {}
 
-    def __init__(self) -> None:
-        self._asked = False
-        self._former: dict[int, Any] = {}
+    def ask(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(number, former[number])
 
-    def __enter__(self) -> "StopSignals":
-        for number in (signal.SIGINT, signal.SIGTERM):
-            try:
-                self._former[number] = signal.signal(number, self._ask)
-            except ValueError:
-                break
-        return self
+    def after_step(training: TrainingState) -> None:
+        requests = torch.tensor(int(asked), device=training.group.device)
+        training.stopping = training.group.all_reduce(requests).item() > 0
 
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self._former.items():
-            signal.signal(number, handler)
-
-    def after_step(self, training: TrainingState) -> None:
-        """Stop the ``training`` in all processes if one of them was asked to."""
-        asked = torch.tensor(int(self._asked), device=training.group.device)
-        training.stopping = training.group.all_reduce(asked).item() > 0
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        self._asked = True
-        signal.signal(number, self._former[number])
+    try:
+        with suppress(ValueError):  # outside the main thread
+            for number in (signal.SIGINT, signal.SIGTERM):
+                former[number] = signal.signal(number, ask)
+        yield after_step
+    finally:
+        for asked_by, handler in former.items():
+            signal.signal(asked_by, handler)
 
 
 def check_finite(training: TrainingState) -> None:

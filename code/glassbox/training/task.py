@@ -1,5 +1,6 @@
 """What the loop requires of a task, and how several processes share its examples."""
 
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -23,27 +24,21 @@ class Task(Protocol):
 
     def build(self) -> nn.Module:
         """Return the model with its initial weights, drawn from PyTorch's generator."""
-        ...
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, from 0; the same at every call."""
-        ...
 
     def count(self, step: Step) -> int:
         """Return how many tokens a ``step`` learns to predict."""
-        ...
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:
         """Return the summed loss of a batch of ``examples``, on the device of ``model``."""
-        ...
 
     def validate(self, model: nn.Module, group: Processes) -> dict[str, float]:
         """Return figures of ``model`` on held-out text, the same in each process of ``group``."""
-        ...
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the trained ``model`` into a ``folder``, ready for use."""
-        ...
 
 
 def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:
@@ -71,10 +66,10 @@ def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Pro
     return found if mine else Loss(0 * found.total, 0 * found.nll, 0 * found.count)
 
 
-def mean_nll(
+def held_out_figures(
     batches: Iterable[list[int]], loss: Callable[[list[int]], Loss], group: Processes
-) -> float:
-    """Return the mean negative log-likelihood over batches that several processes share.
+) -> dict[str, float]:
+    """Return how well a model predicts held-out batches, which several processes share.
 
     Parameters
     ----------
@@ -87,12 +82,13 @@ def mean_nll(
 
     Returns
     -------
-    float
-        In nats, the same in each process.
+    dict of str to float
+        ``nll``, the mean negative log-likelihood of a token in nats, and ``perplexity``, its
+        exponential; the same in each process.
     """
     sums = torch.zeros(2, dtype=torch.float64, device=group.device)
     for batch in batches:
         found = sharded_loss(batch, loss, group)
         sums += torch.stack([found.nll.double(), found.count.double()])
     total, count = group.all_reduce(sums).tolist()
-    return float(total / count)
+    return {"nll": total / count, "perplexity": math.exp(total / count)}

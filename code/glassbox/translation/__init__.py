@@ -4,14 +4,11 @@
 ``translator`` translates.
 """
 
-from glassbox.translation.language import LanguageClassifier
-from glassbox.translation.tokenizer import TranslationTokenizer, special_tokens
+from glassbox.translation.tokenizer import TranslationTokenizer
 from glassbox.translation.translator import Alternative, Translator
 
 __all__ = [
     "Alternative",
-    "LanguageClassifier",
     "TranslationTokenizer",
     "Translator",
-    "special_tokens",
 ]

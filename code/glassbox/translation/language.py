@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
+
 
 @dataclass(frozen=True)
 class LanguageClassifier:
@@ -33,13 +35,11 @@ class LanguageClassifier:
     counts: Mapping[str, Sequence[int]]
 
     def __post_init__(self) -> None:
-        if not self.counts or not all(self.counts.values()):
-            raise ValueError("expected a language and the counts of its tokens, got none")
         sizes = {language: len(counts) for language, counts in self.counts.items()}
-        if len(set(sizes.values())) > 1:
+        if len(set(sizes.values())) != 1 or not all(sizes.values()):
             raise ValueError(
-                f"the languages count different numbers of tokens, {sizes}: expected one for each "
-                "of a vocabulary that they share"
+                f"the languages count {sizes} tokens; expected all tokens of a vocabulary that "
+                "they share"
             )
         for language, counts in self.counts.items():
             for token, count in enumerate(counts):
@@ -98,10 +98,8 @@ class LanguageClassifier:
             )
             for language in (self.counts if languages is None else languages)
         }
-        highest = max(logs.values())
-        shares = {language: math.exp(log - highest) for language, log in logs.items()}
-        total = sum(shares.values())
-        return {language: share / total for language, share in shares.items()}
+        shares = torch.tensor([*logs.values()], dtype=torch.float64).softmax(0)
+        return dict(zip(logs, shares.tolist(), strict=True))
 
     @cached_property
     def _totals(self) -> dict[str, int]:

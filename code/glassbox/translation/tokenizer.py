@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import Any
 
 from torch import Tensor
 
@@ -79,6 +78,7 @@ class TranslationTokenizer:
     directions: tuple[tuple[str, str], ...]
     lowercase: bool = False
     classifier: LanguageClassifier | None = None
+    pad_id, bos_id, eos_id = range(3)  # the first special tokens, in every vocabulary
 
     def __post_init__(self) -> None:
         _check_directions(self.languages, self.directions)
@@ -144,21 +144,6 @@ class TranslationTokenizer:
     def __len__(self) -> int:
         """Return the number of tokens."""
         return len(self.bpe)
-
-    @property
-    def pad_id(self) -> int:
-        """The id of the padding token."""
-        return self.bpe.token_id(PAD)
-
-    @property
-    def bos_id(self) -> int:
-        """The id of the token that begins a target."""
-        return self.bpe.token_id(BOS)
-
-    @property
-    def eos_id(self) -> int:
-        """The id of the token that ends a source, and a target."""
-        return self.bpe.token_id(EOS)
 
     @cached_property
     def _plain(self) -> BPE:
@@ -355,7 +340,12 @@ class TranslationTokenizer:
         path = find_folder(folder, TRANSLATOR_FILE)
         entries = read_json(path / TRANSLATOR_FILE)
         try:
-            languages, directions, lowercase = _read_entries(entries)
+            if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
+                raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
+            languages = tuple(entries["languages"])
+            directions = tuple((one, other) for one, other in entries["directions"])
+            if not isinstance(lowercase := entries["lowercase"], bool):
+                raise ValueError(f"lowercase={lowercase!r}; expected true or false")
             counts = path / COUNTS_FILE
             classifier = LanguageClassifier(read_json(counts)) if counts.is_file() else None
             return cls(BPE.load(path), languages, directions, lowercase, classifier)
@@ -380,14 +370,3 @@ def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, s
             raise ValueError(f"direction {pair}: expected two different ones of {list(languages)}")
     if len({*directions}) < len(directions) or len({*languages}) < len(languages):
         raise ValueError(f"a language of {languages}, or a direction of {directions}, stands twice")
-
-
-def _read_entries(
-    entries: Mapping[str, Any],
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...], bool]:
-    if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
-        raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
-    languages, lowercase = entries["languages"], entries["lowercase"]
-    if not isinstance(languages, list) or not isinstance(lowercase, bool):
-        raise ValueError(f"{TRANSLATOR_FILE}: languages={languages!r}, lowercase={lowercase!r}")
-    return tuple(languages), tuple((one, other) for one, other in entries["directions"]), lowercase

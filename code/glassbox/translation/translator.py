@@ -78,16 +78,12 @@ class Translator:
 
     def __init__(self, model: Transformer, tokenizer: TranslationTokenizer) -> None:
         config = model.config
-        for what, ours, expected in (
-            ("vocab_size", config.vocab_size, len(tokenizer)),
-            ("target_vocab_size", config.written_vocab_size, len(tokenizer)),
-            ("pad_id", config.pad_id, tokenizer.pad_id),
-            ("bos_id", config.bos_id, tokenizer.bos_id),
-            ("eos_id", config.eos_id, tokenizer.eos_id),
-        ):
-            if ours != expected:
+        sizes = {"vocab_size": len(tokenizer), "written_vocab_size": len(tokenizer)}
+        ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+        for name, expected in (sizes | ids).items():
+            if (ours := getattr(config, name)) != expected:
                 raise ValueError(
-                    f"the model has {what}={ours}, the tokenizer {expected}: give the model the "
+                    f"the model has {name}={ours}, the tokenizer {expected}: give the model the "
                     "tokenizer it was trained with"
                 )
         self.model = model
@@ -199,7 +195,6 @@ class Translator:
         to: str | None = None,
         *,
         source: str | None = None,
-        config: GenerationConfig | None = None,
         batch_size: int = 64,
         generator: torch.Generator | None = None,
         **options: Any,
@@ -218,16 +213,14 @@ class Translator:
             text, see :meth:`target_language`.
         source : str, optional
             The language of the texts.
-        config : GenerationConfig, optional
-            How to decode. If left out, with 5 beams, unless ``options`` say otherwise, and at
-            most 10 tokens more than twice those of the source, rounded up to a multiple of 8.
         batch_size : int, optional
             Number of texts translated at a time.
         generator : torch.Generator, optional
             The source of randomness for sampling; PyTorch's own if left out.
         **options
-            Fields of :class:`~glassbox.generation.GenerationConfig`: instead of ``config``, or to
-            change it.
+            Fields of :class:`~glassbox.generation.GenerationConfig`, which say how to decode. If
+            left out, with 5 beams, and at most 10 tokens more than twice those of the source,
+            rounded up to a multiple of 8.
 
         Returns
         -------
@@ -245,9 +238,8 @@ class Translator:
         check_at_least("batch_size", batch_size, 1)
         self._directions(source, to)  # blank texts would skip this check
         if isinstance(text, str):
-            batch = {"config": config, "generator": generator, **options}
-            return self.translate([text], to, source=source, **batch)[0]
-        if options.get("n_best", getattr(config, "n_best", 1)) != 1:
+            return self.translate([text], to, source=source, generator=generator, **options)[0]
+        if options.get("n_best", 1) != 1:
             raise ValueError("n_best is not 1: translate gives one each; alternatives gives more")
         texts = list(check_texts(text))
         rows = {
@@ -257,7 +249,7 @@ class Translator:
         }
         translations = [""] * len(texts)
         for places in _batches({place: len(row) for place, row in rows.items()}, batch_size):
-            settings = self._configure(len(rows[places[0]]), config, options)
+            settings = self._configure(len(rows[places[0]]), options)
             with self._reading([rows[place] for place in places]) as inputs:
                 written = generate(self.model, config=settings, generator=generator, **inputs)
             for place, tokens in zip(places, written.tolist(), strict=True):
@@ -271,7 +263,6 @@ class Translator:
         n: int = 5,
         *,
         source: str | None = None,
-        config: GenerationConfig | None = None,
         generator: torch.Generator | None = None,
         **options: Any,
     ) -> list[Alternative]:
@@ -287,7 +278,7 @@ class Translator:
         n : int, optional
             Number of translations to look for. There may be fewer: of those with the same text,
             only the most probable is kept.
-        to, source, config, generator, **options
+        to, source, generator, **options
             As for :meth:`translate`.
 
         Returns
@@ -308,17 +299,17 @@ class Translator:
         if self.tokenizer.is_blank(text):
             raise ValueError(f"text={text!r} is blank: there is nothing to translate")
         row = self._encode(text, source, to)
-        settings = self._configure(len(row), config, options)
+        settings = self._configure(len(row), options)
+        drawn = n if settings.sample else 1
         if not settings.sample:
             settings = replace(settings, n_beams=max(n, settings.n_beams), n_best=n)
-        if settings.n_beams > 1:
-            with self._reading([row]) as inputs:
-                beams = beam_search(self.model, config=settings, **inputs)
-            rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
-        else:
-            with self._reading([row] * n) as inputs:
+        with self._reading([row] * drawn) as inputs:
+            if settings.n_beams == 1:
                 rows = generate(self.model, config=settings, generator=generator, **inputs).tolist()
-        rows = [list(ids) for ids in dict.fromkeys(tuple(self._end(ids)) for ids in rows)]
+            else:
+                beams = beam_search(self.model, config=settings, **inputs)
+                rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
+        rows = [self._end(ids) for ids in rows]
         found = [
             Alternative(
                 self.tokenizer.decode(ids), math.exp(log), log, self.tokenizer.tokens(ids[1:])
@@ -348,18 +339,13 @@ class Translator:
             )
         return row
 
-    def _configure(
-        self, length: int, config: GenerationConfig | None, options: dict[str, Any]
-    ) -> GenerationConfig:
-        defaults: dict[str, Any] = {}
-        if config is None:
-            room = 2 * BLOCK * math.ceil(length / BLOCK) + 10
-            if self.model.config.positions == "learned":
-                room = min(room, self.model.config.max_len)
-            defaults["max_new_tokens"] = room
-            if not options.get("sample"):
-                defaults["n_beams"] = N_BEAMS
-        return configure(config, defaults | options)
+    def _configure(self, length: int, options: dict[str, Any]) -> GenerationConfig:
+        """Return how to decode a source of this length."""
+        room = 2 * BLOCK * math.ceil(length / BLOCK) + 10
+        if self.model.config.positions == "learned":
+            room = min(room, self.model.config.max_len)
+        n_beams = 1 if options.get("sample") else N_BEAMS
+        return configure(None, {"max_new_tokens": room, "n_beams": n_beams, **options})
 
     @contextmanager
     def _reading(self, rows: list[list[int]]) -> Iterator[dict[str, Any]]:

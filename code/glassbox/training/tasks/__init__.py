@@ -15,15 +15,3 @@ TASKS = {
     "masked_language_model": (MaskedLanguageModelTask, MaskedLanguageModelConfig),
     "translation": (TranslationTask, TranslationConfig),
 }
-
-__all__ = [
-    "TASKS",
-    "ClassificationConfig",
-    "ClassificationTask",
-    "LanguageModelTask",
-    "LanguageModelTaskConfig",
-    "MaskedLanguageModelConfig",
-    "MaskedLanguageModelTask",
-    "TranslationConfig",
-    "TranslationTask",
-]

@@ -21,7 +21,7 @@ from glassbox.training.batches import LengthBatches, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.masking import IGNORE
-from glassbox.training.task import mean_nll
+from glassbox.training.task import held_out_figures
 from glassbox.weights import find_weights
 
 Corpus = Literal["sst2", "wnut17"]
@@ -144,11 +144,14 @@ class ClassificationTask:
         Returns
         -------
         dict of str to float
-            ``nll``, in nats per label, and what :meth:`score` returns.
+            ``nll``, in nats per label, ``perplexity``, and what :meth:`score` returns.
         """
         batches = [batch for (batch,) in self._batches(self.held_out)]
-        nll = mean_nll(batches, lambda b: self._loss(model, [self.held_out[i] for i in b]), group)
-        return {"nll": nll, **self.score(model, self.held_out)}
+
+        def loss(chosen: list[int]) -> Loss:
+            return self._loss(model, [self.held_out[i] for i in chosen])
+
+        return held_out_figures(batches, loss, group) | self.score(model, self.held_out)
 
     def score(self, model: nn.Module, examples: Sequence[Example]) -> dict[str, float]:
         """Return how many labels of some examples are right.

@@ -15,7 +15,7 @@ from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.task import mean_nll
+from glassbox.training.task import held_out_figures
 
 Corpus = Literal["shakespeare"]
 Architecture = Literal["gpt2", "llama"]
@@ -138,13 +138,12 @@ class LanguageModelTask:
         Returns
         -------
         dict of str to float
-            ``nll``, in nats.
+            ``nll``, in nats, and ``perplexity``.
         """
         length = self.config.block_len
-        starts = range(0, len(self.held_out) - length, length)
-        size = VALIDATED_AT_ONCE
-        batches = (list(starts[i : i + size]) for i in range(0, len(starts), size))
-        return {"nll": mean_nll(batches, partial(self._loss, model, self.held_out), group)}
+        starts = torch.arange(0, len(self.held_out) - length, length).split(VALIDATED_AT_ONCE)
+        batches = (batch.tolist() for batch in starts)
+        return held_out_figures(batches, partial(self._loss, model, self.held_out), group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its characters into a folder."""

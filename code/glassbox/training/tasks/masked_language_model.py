@@ -1,6 +1,5 @@
 """Masked language modelling: predict hidden word pieces from both sides."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +19,7 @@ from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.masking import IGNORE, check_masking, mask_tokens, n_chosen
-from glassbox.training.task import mean_nll
+from glassbox.training.task import held_out_figures
 
 Corpus = Literal["english"]
 
@@ -167,8 +166,7 @@ class MaskedLanguageModelTask:
             return self._loss(model, texts, [stream(0, 3, i) for i in batch])
 
         batches = (batch for (batch,) in self._held_out_batches.epoch(0))
-        nll = mean_nll(batches, loss, group)
-        return {"nll": nll, "perplexity": math.exp(nll)}
+        return held_out_figures(batches, loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its tokenizer into a folder."""

@@ -1,7 +1,6 @@
 """Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
@@ -11,15 +10,15 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
-from glassbox.data.reading import decoded
+from glassbox.data.reading import decoded, malformed
 from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.task import mean_nll
+from glassbox.training.task import held_out_figures
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
@@ -114,8 +113,7 @@ class TranslationConfig:
                 "none: leave it out"
             )
         for name in ("max_len", "repeat"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+            check_at_least(name, getattr(self, name), 1)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -157,7 +155,9 @@ class TranslationTask:
                 texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
         if config.corpus != "pairs" and config.pairs is not None:
-            pairs += read_pairs(Path(config.pairs), config.directions) * config.repeat
+            languages = config.directions[0]
+            rows = read_rows(Path(config.pairs), languages)
+            pairs += _directed(rows, languages, config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
@@ -173,8 +173,8 @@ class TranslationTask:
             model = Transformer(replace(self.start.model.config, **sizes))
             model.load_state_dict(self.start.model.state_dict())
             return model
-        special = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
-        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **special, **sizes))
+        ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **ids, **sizes))
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
@@ -208,8 +208,7 @@ class TranslationTask:
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
 
-        nll = mean_nll(batches, loss, group)
-        return {"nll": nll, "perplexity": math.exp(nll)}
+        return held_out_figures(batches, loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
@@ -238,39 +237,14 @@ class TranslationTask:
         return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
 
 
-def read_pairs(path: Path, directions: Sequence[Two]) -> list[Pair]:
-    """Read sentence pairs from a file, for every direction.
-
-    Parameters
-    ----------
-    path : Path
-        Lines of two texts separated by a tab, in the languages of the first direction; empty lines
-        and lines that begin with ``#`` are skipped.
-    directions : sequence of (str, str)
-        Source and target languages.
-
-    Returns
-    -------
-    list of Pair
-        Each line once for each direction.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a line does not have two texts or is not UTF-8, or a direction has another language.
-    """
-    return _directed(read_rows(path, directions[0]), directions[0], directions)
-
-
 def read_rows(path: Path, languages: Two) -> list[Two]:
     """Read the lines of a file of sentence pairs.
 
     Parameters
     ----------
     path : Path
-        As for :func:`read_pairs`.
+        Lines of two texts separated by a tab; empty lines and lines that begin with ``#`` are
+        skipped.
     languages : tuple of (str, str)
         The languages of the two columns, for messages.
 
@@ -292,10 +266,8 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
             continue
         texts = [text.strip() for text in line.split("\t")]
         if len(texts) != 2 or not all(texts):
-            raise ValueError(
-                f"{path}, line {number}: {line!r} has {len(texts)} texts; expected two, in "
-                f"{' and '.join(languages)}, with a tab between"
-            )
+            expected = f"two texts, in {' and '.join(languages)}, with a tab between"
+            raise malformed(path, number, expected, line)
         rows.append((texts[0], texts[1]))
     return rows
 
@@ -316,7 +288,7 @@ def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
     Raises
     ------
     ValueError
-        As :func:`read_pairs`, or if there are too few pairs.
+        As :func:`read_rows`, or if there are too few pairs.
     """
     rows = read_rows(path, languages)
     splits = deal(rows, {"valid": max(1, len({*rows}) // 20)}, rest="train")
@@ -328,8 +300,10 @@ def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
     return splits
 
 
-def _directed(rows: list[Two], languages: Two, directions: Sequence[Two]) -> list[Pair]:
-    """Return rows in two languages as pairs, once for each direction."""
+def _directed(
+    rows: Iterable[tuple[str, ...]], languages: tuple[str, ...], directions: Sequence[Two]
+) -> list[Pair]:
+    """Return rows with a text in each of the languages as pairs, once for each direction."""
     for direction in directions:
         if not {*direction} <= {*languages}:
             raise ValueError(
@@ -340,20 +314,17 @@ def _directed(rows: list[Two], languages: Two, directions: Sequence[Two]) -> lis
 
 
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
+    rows: list[tuple[str, ...]]
     if config.corpus == "multi30k":
-        return [
-            Pair(source, target, a, b)
-            for a, b in config.directions
-            for source, target in multi30k(split, a, b)
-        ]
-    if config.corpus == "pairs":
+        languages = config.languages
+        rows = multi30k(split, *languages)
+    elif config.corpus == "pairs":
         assert config.pairs is not None  # the configuration ensures it
         languages = config.directions[0]
-        rows = split_rows(Path(config.pairs), languages)[split]
+        rows = [*split_rows(Path(config.pairs), languages)[split]]
     else:
         languages = ("en", "fr")
-        read = phrases if config.corpus == "phrases" else tatoeba
-        rows = [(english, french) for english, french, *_ in read(split)]
+        rows = [row[:2] for row in (phrases if config.corpus == "phrases" else tatoeba)(split)]
     return _directed(rows, languages, config.directions)
 
 

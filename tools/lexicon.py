@@ -1,7 +1,7 @@
-"""The words of :mod:`glassbox.data.phrases`: what each is in English and in French."""
+"""The words of `tools/phrases.py`: what each is in English and in French."""
 
 import tomllib
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 VOWELS = "aeiouâàéèêëîïôûùœ"
@@ -67,7 +67,7 @@ DETERMINERS = {
 NEGATED = ("de", "de", "de", "d'", "d'", "d'")
 
 
-_LINES = tomllib.loads((files("glassbox.data") / "lexicon.toml").read_text(encoding="utf-8"))
+_LINES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def _noun(line: str) -> Noun:
