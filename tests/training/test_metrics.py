@@ -11,8 +11,7 @@ import struct
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -21,6 +20,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from glassbox.training import metrics
 from glassbox.training.metrics import Metrics, progress_bar, read_metrics
+from glassbox.training.state import Progress, TrainingState
 
 
 def log(folder, steps, **options):
@@ -279,11 +279,9 @@ def shown(monkeypatch, stream, **options):
     with progress_bar(10, **options) as advance:
         for step, loss in enumerate((3.5, 2.25), options.get("done", 0) + 1):
             now += 10
-            progress = SimpleNamespace(step=step)
-            training: Any = SimpleNamespace(
-                tokens=12_345, figures={"loss": loss}, progress=progress
-            )
-            advance(training)
+            figures = {"loss": loss}
+            progress = Progress(step=step)
+            advance(Mock(TrainingState, tokens=12_345, figures=figures, progress=progress))
     return stream.getvalue()
 
 
