@@ -431,11 +431,6 @@ def too_long(length: int, max_len: int) -> ValueError:
     )
 
 
-def give_either(one: str, other: str) -> ValueError:
-    """Return the error to raise if neither of two arguments is given, or both are."""
-    return ValueError(f"give either {one} or {other}, and not both")
-
-
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
     """Reject a tensor that does not have one number for each token.
 

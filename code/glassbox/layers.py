@@ -399,8 +399,6 @@ class Layer(nn.Module):
     ----------
     config : StackConfig
         The sizes.
-    index : int, optional
-        Which layer of the stack this is, from 0; needed if layers differ in their number of heads.
 
     Notes
     -----
@@ -408,11 +406,11 @@ class Layer(nn.Module):
     Chapter 7, equations ``eq-post-norm`` and ``eq-pre-norm``.
     """
 
-    def __init__(self, config: StackConfig, index: int = 0) -> None:
+    def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.norm_first = config.norm_first
         self.dropout = Dropout(config.dropout)
-        self.self_attention = _attention(config, index)
+        self.self_attention = _attention(config)
         self.attention_norm = _norm(config)
 
     def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -440,8 +438,6 @@ class EncoderLayer(Layer):
     ----------
     config : StackConfig
         The sizes.
-    index : int, optional
-        Which layer of the stack this is, from 0.
 
     Notes
     -----
@@ -449,8 +445,8 @@ class EncoderLayer(Layer):
     ``eq-bert-layer``.
     """
 
-    def __init__(self, config: StackConfig, index: int = 0) -> None:
-        super().__init__(config, index)
+    def __init__(self, config: StackConfig) -> None:
+        super().__init__(config)
         self.feed_forward = _feed_forward(config)
         self.feed_forward_norm = _norm(config)
 
@@ -484,8 +480,6 @@ class DecoderLayer(Layer):
     ----------
     config : StackConfig
         The sizes.
-    index : int, optional
-        Which layer of the stack this is, from 0.
     cross_attention : bool, optional
         Whether to attend to an encoder. GPT-2 and LLaMA have none.
 
@@ -495,11 +489,9 @@ class DecoderLayer(Layer):
     ``eq-decoder-layer``.
     """
 
-    def __init__(
-        self, config: StackConfig, index: int = 0, *, cross_attention: bool = True
-    ) -> None:
-        super().__init__(config, index)
-        self.cross_attention = _attention(config, index) if cross_attention else None
+    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
+        super().__init__(config)
+        self.cross_attention = _attention(config) if cross_attention else None
         self.cross_attention_norm = _norm(config) if cross_attention else nn.Identity()
         self.feed_forward = _feed_forward(config)
         self.feed_forward_norm = _norm(config)
@@ -555,7 +547,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.norm = _last_norm(config)
 
     def forward(
@@ -603,7 +595,7 @@ class Decoder(nn.Module):
     def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
-            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
+            DecoderLayer(config, cross_attention=cross_attention) for _ in range(config.n_layers)
         )
         self.norm = _last_norm(config)
 
@@ -653,10 +645,10 @@ class Decoder(nn.Module):
         return x if self.norm is None else self.norm(x)
 
 
-def _attention(config: StackConfig, index: int) -> MultiHeadAttention:
+def _attention(config: StackConfig) -> MultiHeadAttention:
     return MultiHeadAttention(
         config.d_model,
-        config.heads(index),
+        config.n_heads,
         n_kv_heads=config.n_kv_heads,
         d_k=config.d_k,
         bias=config.bias,

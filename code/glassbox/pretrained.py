@@ -74,48 +74,11 @@ class Pretrained(nn.Module):
         entries, weights, where = read_source(source)
         with refuse_impossible_sizes(cls.__name__, where):
             config = cls.configure(entries, weights)
-        model = cls._empty(config, weights, where)
+            check_plausible(config, weights, where)
+            with torch.device("meta"):  # takes no memory and draws no random numbers
+                model = cls(config)
         model.load_weights(model.from_reference(weights), where)
         return model.eval()
-
-    @classmethod
-    def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
-        """Build a model from a dictionary of tensors, in eval mode and in their dtype.
-
-        Parameters
-        ----------
-        config : StackConfig
-            The sizes: an instance of ``config_class``.
-        weights : mapping of str to Tensor
-            All parameters, under this package's names (:meth:`~torch.nn.Module.state_dict`) or
-            under the reference library's; they are copied.
-
-        Returns
-        -------
-        Pretrained
-            A model of this class, ready to use.
-
-        Raises
-        ------
-        ValueError
-            If a tensor is missing, unexpected, of the wrong shape or not floating-point.
-        TypeError
-            If one is not a tensor.
-        """
-        model = cls._empty(config, weights, "this dictionary")
-        ours = model.state_dict().keys() & weights.keys()
-        model.load_weights(
-            weights if 2 * len(ours) > len(weights) else model.from_reference(weights)
-        )
-        return model.eval()
-
-    @classmethod
-    def _empty(cls: type[Model], config: Any, weights: Mapping[str, Tensor], where: str) -> Model:
-        """Build a model that takes no memory and draws no random numbers, ready for loading."""
-        check_weights(weights)
-        with refuse_impossible_sizes(cls.__name__, where), torch.device("meta"):
-            check_plausible(config, weights, where)
-            return cls(config)
 
     @classmethod
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
@@ -279,8 +242,7 @@ class Pretrained(nn.Module):
         if theirs := self.reference_layout().table(expected).keys() & {*surplus}:
             raise ValueError(
                 f"{min(theirs)!r} is the reference library's name, not this package's: call "
-                "model.load_weights(model.from_reference(weights)), or "
-                f"{type(self).__name__}.from_weights(config, weights)"
+                "model.load_weights(model.from_reference(weights))"
             )
         found = {"Missing": missing, "Unexpected": surplus, "Other shapes": misfits}
         if wrong := [f"{what}: {_few(names)}" for what, names in found.items() if names]:

@@ -9,10 +9,9 @@ from glassbox.checks import (
     check_model_mask,
     check_same_shape,
     check_token_ids,
-    give_either,
     too_long,
 )
-from glassbox.config import Activation, StackConfig
+from glassbox.config import Activation, StackConfig, check_ids
 from glassbox.layers import Dropout, LayerNorm
 from glassbox.layout import HasLayout
 from glassbox.models.layouts import bert as layouts
@@ -57,7 +56,7 @@ class BertConfig(HasLayout, StackConfig):
     layout = layouts.BERT
 
     d_model: int = 768
-    n_heads: int | tuple[int, ...] = 12
+    n_heads: int = 12
     n_layers: int = 12
     d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu"
@@ -70,17 +69,8 @@ class BertConfig(HasLayout, StackConfig):
     classifier_dropout: float | None = None
 
     def __post_init__(self) -> None:
-        if self.d_ff is None:
-            object.__setattr__(self, "d_ff", 4 * self.d_model)
         super().__post_init__()
-        for name in ("vocab_size", "max_len", "n_token_types"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if not 0 <= self.pad_id < self.vocab_size:
-            raise ValueError(
-                f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
-                f"choose one of 0 to {self.vocab_size - 1}"
-            )
+        check_ids(self, self.vocab_size)
         labels: object = self.labels
         if not isinstance(labels, tuple):
             example = (labels,) if isinstance(labels, str) else ("negative", "positive")
@@ -92,10 +82,6 @@ class BertConfig(HasLayout, StackConfig):
             raise ValueError(
                 f"labels={self.labels}: expected one name or more, each once, such as "
                 "('negative', 'positive')"
-            )
-        if self.classifier_dropout is not None and not 0 <= self.classifier_dropout < 1:
-            raise ValueError(
-                f"classifier_dropout={self.classifier_dropout}: must be at least 0 and less than 1"
             )
 
     @property
@@ -123,26 +109,19 @@ class BertEmbeddings(nn.Module):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"] | None,
+        token_ids: Int[Tensor, "batch length"],
         token_types: Int[Tensor, "batch length"] | None = None,
-        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
+        """Look up the three vectors and add them."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
-        if (token_ids is None) == (inputs_embeds is None):
-            raise give_either("token_ids", "inputs_embeds")
-        if inputs_embeds is None:
-            check_token_ids("token_ids", token_ids, len(table), table.device)
-            inputs_embeds = self.token(token_ids)
-        else:
-            check_vectors("inputs_embeds", inputs_embeds, table)
-        if (length := inputs_embeds.size(1)) > len(places):
+        check_token_ids("token_ids", token_ids, len(table), table.device)
+        if (length := token_ids.size(1)) > len(places):
             raise too_long(length, len(places))
         if token_types is not None:
             check_token_ids("token_types", token_types, len(types), table.device)
-            check_same_shape("token_types", token_types, inputs_embeds.shape[:2])
+            check_same_shape("token_types", token_types, token_ids.shape)
         kinds = types[0] if token_types is None else self.token_type(token_types)
-        return self.dropout(self.norm(inputs_embeds + kinds + places[:length]))
+        return self.dropout(self.norm(self.token(token_ids) + kinds + places[:length]))
 
 
 def init_weights(module: nn.Module) -> None:
@@ -189,59 +168,30 @@ class Bert(Pretrained):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"] | None = None,
+        token_ids: Int[Tensor, "batch length"],
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
-        *,
-        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Read word pieces and return a contextual vector for each.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``; omitted if ``inputs_embeds`` is given.
+            Integers, ``(batch, length)``. To run only the layers, on vectors of your own, call
+            ``bert.encoder(vectors, mask)``.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, length, length)``, each of which may
             be 1. Padding needs ``padding_mask(token_ids, config.pad_id)``.
         token_types : Tensor, optional
             Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second.
-        inputs_embeds : Tensor, optional
-            ``(batch, length, d_model)``: vectors to use instead of the embeddings of ``token_ids``.
-            To run only the layers, call ``bert.encoder(vectors, mask)``.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
         """
-        x = self.embeddings(token_ids, token_types, inputs_embeds)
+        x = self.embeddings(token_ids, token_types)
         if mask is not None:
-            (batch, length), n_heads = x.shape[:2], self.config.heads(0)
+            (batch, length), n_heads = x.shape[:2], self.config.n_heads
             check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)
         return self.encoder(x, mask)
-
-
-def check_vectors(what: str, x: Tensor, table: Tensor) -> None:
-    """Reject vectors that cannot replace rows of an embedding table.
-
-    Raises
-    ------
-    TypeError
-        If they are not a tensor of floating-point numbers.
-    ValueError
-        If shape, dtype or device do not fit; the message says which would.
-    """
-    if not isinstance(x, Tensor) or not x.is_floating_point():
-        given = x.dtype if isinstance(x, Tensor) else f"a {type(x).__name__}"
-        raise TypeError(f"{what} is {given}; expected vectors of {table.dtype}")
-    if x.dim() != 3 or 0 in x.shape or x.size(-1) != table.size(-1):
-        raise ValueError(
-            f"{what} has shape {tuple(x.shape)}; expected (batch, length, {table.size(-1)}) with "
-            "at least one token"
-        )
-    if (x.dtype, x.device) != (table.dtype, table.device):
-        raise ValueError(
-            f"{what} is {x.dtype} on {x.device}, the model is {table.dtype} on {table.device}: "
-            f"convert the vectors with .to('{table.device}', {table.dtype})"
-        )

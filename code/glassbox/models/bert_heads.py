@@ -53,17 +53,15 @@ class BertWithHead(Pretrained):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"] | None = None,
+        token_ids: Int[Tensor, "batch length"],
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
-        *,
-        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch ..."]:
         """Run the encoder, then the head: ``logits(bert(token_ids, ...))``.
 
         Parameters
         ----------
-        token_ids, mask, token_types, inputs_embeds : Tensor, optional
+        token_ids, mask, token_types : Tensor
             As for :class:`~glassbox.models.Bert`.
 
         Returns
@@ -76,7 +74,7 @@ class BertWithHead(Pretrained):
         ValueError, TypeError
             As for :class:`~glassbox.models.Bert`.
         """
-        return self.logits(self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds))
+        return self.logits(self.bert(token_ids, mask, token_types))
 
     def logits(self, hidden: Float[Tensor, "batch length d_model"]) -> Float[Tensor, "batch ..."]:
         """Apply the head alone to the encoder's output, ``(batch, length, d_model)``."""
@@ -185,18 +183,17 @@ class BertForMaskedLM(BertWithHead):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"] | None = None,
+        token_ids: Int[Tensor, "batch length"],
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
         *,
-        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
         at: Bool[Tensor, "batch length"] | None = None,
     ) -> Float[Tensor, "... vocab"]:
         """Run the encoder, then the head, everywhere or only where a prediction is wanted.
 
         Parameters
         ----------
-        token_ids, mask, token_types, inputs_embeds : Tensor, optional
+        token_ids, mask, token_types : Tensor
             As for :class:`~glassbox.models.Bert`.
         at : Tensor, optional
             Boolean, ``(batch, length)``: ``True`` where a prediction is wanted. Masked language
@@ -213,7 +210,7 @@ class BertForMaskedLM(BertWithHead):
         ValueError, TypeError
             As for :class:`~glassbox.models.Bert`, or if ``at`` is not boolean or of another shape.
         """
-        hidden = self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds)
+        hidden = self.bert(token_ids, mask, token_types)
         if at is None:
             return self.logits(hidden)
         if not isinstance(at, Tensor) or at.dtype != torch.bool:

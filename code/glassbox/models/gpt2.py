@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from torch import nn
 
@@ -40,7 +39,7 @@ class GPT2Config(LanguageModelConfig):
     layout = layouts.GPT2
 
     d_model: int = 768
-    n_heads: int | tuple[int, ...] = 12
+    n_heads: int = 12
     n_layers: int = 12
     d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu_tanh"
@@ -48,38 +47,6 @@ class GPT2Config(LanguageModelConfig):
     max_len: int = 1024
     tie_embeddings: bool = True
     embedding_dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.d_ff is None:
-            object.__setattr__(self, "d_ff", 4 * self.d_model)
-        super().__post_init__()
-        if not 0 <= self.embedding_dropout < 1:
-            raise ValueError(
-                f"embedding_dropout={self.embedding_dropout}: must be at least 0 and less than 1"
-            )
-
-    @classmethod
-    def small(cls, **changes: Any) -> "GPT2Config":
-        """Return the sizes of the published model of 124 M parameters, with these changes."""
-        return cls(**({"bos_id": 50_256, "eos_id": 50_256} | changes))
-
-    @classmethod
-    def medium(cls, **changes: Any) -> "GPT2Config":
-        """Return the sizes of the published model of 355 M parameters, with these changes."""
-        sizes = {"d_model": 1024, "n_heads": 16, "n_layers": 24}
-        return cls.small(**(sizes | changes))
-
-    @classmethod
-    def large(cls, **changes: Any) -> "GPT2Config":
-        """Return the sizes of the published model of 774 M parameters, with these changes."""
-        sizes = {"d_model": 1280, "n_heads": 20, "n_layers": 36}
-        return cls.small(**(sizes | changes))
-
-    @classmethod
-    def xl(cls, **changes: Any) -> "GPT2Config":
-        """Return the sizes of the published model of 1558 M parameters, with these changes."""
-        sizes = {"d_model": 1600, "n_heads": 25, "n_layers": 48}
-        return cls.small(**(sizes | changes))
 
 
 class GPT2(LanguageModel):

@@ -6,11 +6,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.config import StackConfig
+from glassbox.config import StackConfig, check_ids
 from glassbox.layers import Decoder, Dropout
 from glassbox.layout import HasLayout
 from glassbox.linear import Linear
-from glassbox.models.layouts.language_models import in_vocabulary
 from glassbox.positional import Positions
 from glassbox.transformer import Writer
 
@@ -56,15 +55,7 @@ class LanguageModelConfig(HasLayout, StackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("vocab_size", "max_len"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        for name in ("bos_id", "eos_id", "pad_id"):
-            if not in_vocabulary(given := getattr(self, name), self.vocab_size):
-                raise ValueError(
-                    f"{name}={given} is not in a vocabulary of vocab_size={self.vocab_size}: "
-                    f"choose one of 0 to {self.vocab_size - 1}"
-                )
+        check_ids(self, self.vocab_size)
 
 
 class LanguageModel(Writer):
