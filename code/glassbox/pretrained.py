@@ -11,12 +11,10 @@ from typing import Any, ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from glassbox.checks import FLOATS
 from glassbox.layout import Layout, check_weights, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, write_model
-
-#: The dtypes of trainable parameters.
-FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Model = TypeVar("Model", bound="Pretrained")
 Source = str | os.PathLike[str] | nn.Module | None

@@ -254,7 +254,11 @@ BAD_CALLS = {
         TypeError,
         ["token_ids is torch.float32", "torch.int64"],
     ),
-    "a list of ids": (lambda: call([[1, 2]]), TypeError, ["token_ids is a list", "torch.int64"]),
+    "a list of ids": (
+        lambda: call([[1, 2]]),
+        TypeError,
+        ["token_ids is of type list", "int64"],
+    ),
     "ids elsewhere": (
         lambda: call(torch.ones(2, 5, dtype=torch.int64, device="meta")),
         ValueError,

@@ -372,7 +372,7 @@ def test_predictions_are_made_where_they_are_wanted(ids, device):
     ("at", "error", "message"),
     [
         (torch.ones(3, 9), TypeError, "at is torch.float32; expected torch.bool"),
-        ([True], TypeError, "at is a list; expected torch.bool"),
+        ([True], TypeError, "at is of type list; expected torch.bool"),
         (torch.ones(3, 8, dtype=torch.bool), ValueError, r"at has shape \(3, 8\); expected that"),
     ],
 )

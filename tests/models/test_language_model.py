@@ -341,7 +341,7 @@ BAD_CALLS = {
         TypeError,
         ["token_ids is torch.float32", "torch.int64"],
     ),
-    "a list of ids": ({"ids": [[1, 2]]}, TypeError, ["token_ids is a list", "torch.int64"]),
+    "a list of ids": ({"ids": [[1, 2]]}, TypeError, ["token_ids is of type list", "torch.int64"]),
     "ids elsewhere": (
         {"ids": torch.ones(2, 5, dtype=torch.int64, device="meta")},
         ValueError,

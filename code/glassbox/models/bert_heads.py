@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_same_shape
+from glassbox.checks import check_dtype, check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
 from glassbox.models.bert import Bert, BertConfig, init_weights
 from glassbox.models.layouts import bert as layouts
@@ -213,9 +213,7 @@ class BertForMaskedLM(BertWithHead):
         hidden = self.bert(token_ids, mask, token_types)
         if at is None:
             return self.logits(hidden)
-        if not isinstance(at, Tensor) or at.dtype != torch.bool:
-            given = getattr(at, "dtype", f"a {type(at).__name__}")
-            raise TypeError(f"at is {given}; expected torch.bool, True where to predict")
+        check_dtype("at", at, (torch.bool,), "torch.bool, True where to predict")
         check_same_shape("at", at, hidden.shape[:2])
         return self.logits(hidden[at])
 
