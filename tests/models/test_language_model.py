@@ -298,7 +298,9 @@ def call(maker, ids=None, cached=0, room=12, **inputs):
         return model(some_ids(2, 5) if ids is None else ids, **inputs)
     except (ValueError, TypeError):
         if cached:
-            assert {layer.self_attention.length for layer in cache} == {cached}, "it was written to"
+            assert {layer.self_attention.length for layer in cache.layers} == {cached}, (
+                "it was written to"
+            )
         raise
 
 
