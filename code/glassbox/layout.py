@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import torch
 from torch import Tensor
 
+from glassbox.checks import check_kind
 from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
@@ -40,11 +41,7 @@ def read_activation(name: str) -> Activation:
     ValueError
         If this package does not have the activation.
     """
-    if name not in REFERENCE_ACTIVATIONS:
-        known = sorted(REFERENCE_ACTIVATIONS)
-        raise ValueError(
-            f"activation {name!r} in config.json is not known; expected one of {known}"
-        )
+    check_kind("activation", name, tuple(REFERENCE_ACTIVATIONS))
     return REFERENCE_ACTIVATIONS[name]
 
 

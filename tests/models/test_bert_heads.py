@@ -314,11 +314,11 @@ CASES: dict[str, Any] = {
     ),
     "no names": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), []),
-        ["labels=()", "one name or more"],
+        ["labels=()", "one or more"],
     ),
     "one name that is not in a tuple": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), "pos"),
-        ["labels='pos'", "of type str", "expected a tuple of names, such as ('pos',)"],
+        ["labels='pos'", "expected a tuple of names"],
     ),
     "a name twice": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), ["a", "a"]),

@@ -72,15 +72,9 @@ class BertConfig(HasLayout, StackConfig):
         super().__post_init__()
         check_ids(self, self.vocab_size)
         labels: object = self.labels
-        if not isinstance(labels, tuple):
-            example = (labels,) if isinstance(labels, str) else ("negative", "positive")
-            raise TypeError(
-                f"labels={labels!r} is of type {type(labels).__name__}; expected a tuple of names, "
-                f"such as {example}"
-            )
-        if not self.labels or len(set(self.labels)) < len(self.labels):
+        if not isinstance(labels, tuple) or not labels or len(set(labels)) < len(labels):
             raise ValueError(
-                f"labels={self.labels}: expected one name or more, each once, such as "
+                f"labels={labels!r}: expected a tuple of names, one or more, each once, such as "
                 "('negative', 'positive')"
             )
 

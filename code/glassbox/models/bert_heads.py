@@ -116,9 +116,8 @@ class BertWithHead(Pretrained):
             config = cls.config_class.from_reference(entries)
             check_plausible(config, weights, where)
         if labels is not None:
-            names: Any = layouts.name_labels(labels) if isinstance(labels, int) else labels
-            changes: dict[str, Any] = {"labels": names if isinstance(names, str) else tuple(names)}
-            config = replace(config, **changes)  # which refuses a string
+            names = layouts.name_labels(labels) if isinstance(labels, int) else labels
+            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)

@@ -3,14 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from glassbox.layout import (
-    Entries,
-    Entry,
-    Layout,
-    activation,
-    number,
-    unless_equal,
-)
+from glassbox.layout import Entries, Entry, Layout, activation, number, unless_equal
 
 
 def _without_gate(kind: Any) -> str:
@@ -35,16 +28,8 @@ def _write_width(d_k: int | None, written: Entries) -> int:
     return d_k or written["d_model"] // written["num_heads"]
 
 
-def _is_tied(tied: bool | None, _: Entries) -> bool:
-    return tied is not False
-
-
 def _read_scale(scaled: bool | None, entries: Entries) -> bool:
     return entries.get("tie_word_embeddings") is not False if scaled is None else scaled
-
-
-def _read_pad(pad_id: int | None, _: Entries) -> int:
-    return pad_id or 0
 
 
 def _read_start(bos_id: int | None, entries: Entries) -> int:
@@ -101,9 +86,9 @@ T5 = Layout(
         "norm_eps": number("layer_norm_epsilon", kind=float),
         "activation": activation("feed_forward_proj", _without_gate),
         "gated": Entry("feed_forward_proj", _is_gated, _write_gate),
-        "tie_embeddings": Entry("tie_word_embeddings", _is_tied),
+        "tie_embeddings": Entry("tie_word_embeddings", lambda tied, _: tied is not False),
         "scale_output": Entry("scale_decoder_outputs", _read_scale, default=None),
-        "pad_id": Entry("pad_token_id", _read_pad),
+        "pad_id": Entry("pad_token_id", lambda pad_id, _: pad_id or 0),
         "bos_id": Entry("decoder_start_token_id", _read_start, default=None),
         "eos_id": number("eos_token_id"),
     },
