@@ -1,8 +1,7 @@
 """Models that read and write the files of published models."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
 from pathlib import Path
@@ -69,14 +68,44 @@ class Pretrained(nn.Module):
                 f"which {cls.__name__}? Give from_pretrained a name on the Hugging Face hub, a "
                 "folder, or a model of transformers"
             )
-        entries, weights, where = read_source(source)
-        with refuse_impossible_sizes(cls.__name__, where):
-            config = cls.configure(entries, weights)
-            check_plausible(config, weights, where)
-            with torch.device("meta"):  # takes no memory and draws no random numbers
-                model = cls(config)
+        model, weights, where = cls.describe(source)
         model.load_weights(model.from_reference(weights), where)
         return model.eval()
+
+    @classmethod
+    def describe(cls: type[Model], source: Source) -> tuple[Model, dict[str, Tensor], str]:
+        """Return a published model without its parameters, and these under the reference's names.
+
+        Parameters
+        ----------
+        source : str, path or nn.Module, optional
+            As for :meth:`from_pretrained`.
+
+        Returns
+        -------
+        model : Pretrained
+            On the meta device: it takes no memory and has drawn no random numbers.
+        weights : dict of str to Tensor
+            The parameters, on the CPU.
+        where : str
+            Their origin, for messages.
+
+        Raises
+        ------
+        FileNotFoundError, ConnectionError, PermissionError, ValueError
+            As for :meth:`from_pretrained`.
+        """
+        entries, weights, where = read_source(source)
+        try:
+            config = cls.configure(entries, weights)
+            check_plausible(config, weights, where)
+            with torch.device("meta"):
+                return cls(config), weights, where
+        except (TypeError, OverflowError, RuntimeError) as error:  # at impossible sizes
+            first_line = str(error).partition("\n")[0]
+            raise ValueError(
+                f"the configuration of {where} describes no {cls.__name__}: {first_line}"
+            ) from error
 
     @classmethod
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
@@ -285,35 +314,6 @@ def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> N
                 f"{name}={size}, but {where} holds only {limit} {what}: is this the configuration "
                 "of another model?"
             )
-
-
-@contextmanager
-def refuse_impossible_sizes(kind: str, where: str) -> Iterator[None]:
-    """Turn the errors of Python and PyTorch at impossible sizes into a one-line ``ValueError``.
-
-    Parameters
-    ----------
-    kind : str
-        What is being built, for the message.
-    where : str
-        The origin of the sizes, for the message.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    ValueError
-        If the block raises one, a ``TypeError``, an ``OverflowError`` or a ``RuntimeError``.
-    """
-    try:
-        yield
-    except (TypeError, OverflowError, RuntimeError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(
-            f"the configuration of {where} describes no {kind}: {first_line}"
-        ) from error
 
 
 def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]:

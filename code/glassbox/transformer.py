@@ -392,21 +392,18 @@ class Transformer(Writer):
         *,
         positions: Int[Tensor, "batch target_len"] | None = None,
         cache: Cache | None = None,
-        last_only: bool = False,
-    ) -> Float[Tensor, "batch kept vocab"]:
+    ) -> Float[Tensor, "batch target_len vocab"]:
         """Return the logits of the next token, given the tokens so far and the source.
 
         Parameters
         ----------
         target_ids, memory, mask, memory_mask, positions, cache
             As for :meth:`hidden`; the memory comes from :meth:`encode`.
-        last_only : bool, optional
-            Whether to return only the last position's logits.
 
         Returns
         -------
         Tensor
-            ``(batch, target_len, vocab)``, or ``(batch, 1, vocab)`` with ``last_only``.
+            ``(batch, target_len, vocab)``.
 
         Raises
         ------
@@ -416,7 +413,7 @@ class Transformer(Writer):
         hidden = self.hidden(
             target_ids, mask, memory, memory_mask, positions=positions, cache=cache
         )
-        return self.logits(hidden[:, -1:] if last_only else hidden)
+        return self.logits(hidden)
 
 
 def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:

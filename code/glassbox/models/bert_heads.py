@@ -13,12 +13,7 @@ from glassbox.checks import check_dtype, check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
 from glassbox.models.bert import Bert, BertConfig, init_weights
 from glassbox.models.layouts import bert as layouts
-from glassbox.pretrained import (
-    Pretrained,
-    check_plausible,
-    read_source,
-    refuse_impossible_sizes,
-)
+from glassbox.pretrained import Pretrained
 
 Head = TypeVar("Head", bound="BertWithHead")
 
@@ -107,14 +102,11 @@ class BertWithHead(Pretrained):
         Raises
         ------
         FileNotFoundError, ConnectionError, PermissionError, ValueError
-            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
-        TypeError
-            If ``labels`` is one string.
+            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, or if ``labels`` is one
+            string.
         """
-        entries, weights, where = read_source(source)
-        with refuse_impossible_sizes(cls.__name__, where):
-            config = cls.config_class.from_reference(entries)
-            check_plausible(config, weights, where)
+        bert, weights, where = Bert.describe(source)
+        config = bert.config
         if labels is not None:
             names = layouts.name_labels(labels) if isinstance(labels, int) else labels
             config = replace(config, labels=names if isinstance(names, str) else tuple(names))

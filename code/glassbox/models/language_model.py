@@ -110,8 +110,7 @@ class LanguageModel(Writer):
         *,
         positions: Int[Tensor, "batch length"] | None = None,
         cache: Cache | None = None,
-        last_only: bool = False,
-    ) -> Float[Tensor, "batch kept vocab"]:
+    ) -> Float[Tensor, "batch length vocab"]:
         """Read tokens and return, for each, the logits of the token that follows.
 
         Parameters
@@ -127,13 +126,11 @@ class LanguageModel(Writer):
             with padding on the left.
         cache : Cache, optional
             Keys and values of earlier steps, from :meth:`new_cache`.
-        last_only : bool, optional
-            Whether to return only the last position's logits.
 
         Returns
         -------
         Tensor
-            ``(batch, length, vocab_size)``, or ``(batch, 1, vocab_size)`` with ``last_only``.
+            ``(batch, length, vocab_size)``.
 
         Raises
         ------
@@ -143,5 +140,4 @@ class LanguageModel(Writer):
         TypeError
             If ids or positions are not integers, or the mask is not boolean.
         """
-        hidden = self.hidden(token_ids, mask, positions=positions, cache=cache)
-        return self.logits(hidden[:, -1:] if last_only else hidden)
+        return self.logits(self.hidden(token_ids, mask, positions=positions, cache=cache))
