@@ -180,12 +180,11 @@ def check_sequences(weight: Tensor, query: Tensor, key: Tensor, value: Tensor) -
         If one is not a floating-point tensor.
     """
     check_tensors(query=query, key=key, value=value)
+    width = weight.size(-1)
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.dim() != 3 or x.size(-1) != weight.size(-1):
-            raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; expected (batch, length, {weight.size(-1)}): "
-                f"{weight.size(-1)} is the d_model of this attention"
-            )
+        if x.dim() != 3 or x.size(-1) != width:
+            fits = f"(batch, length, {width}): {width} is the d_model of this attention"
+            raise wrong_shape(name, x, fits)
         check_device(name, x, weight.device, "the weights of this attention are")
         check_precision(name, x, weight, "attention")
     check_attention_inputs(query, key, value)
@@ -217,9 +216,7 @@ def check_additive_weights(
         If a shape does not fit; the message names both.
     """
     if score_weight.dim() != 1:
-        raise ValueError(
-            f"score_weight has shape {tuple(score_weight.shape)}; expected one axis, (d_hidden,)"
-        )
+        raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
         if weight.shape != (score_weight.numel(), tensor.size(-1)):
             raise ValueError(
@@ -399,9 +396,7 @@ def check_token_ids(
 def _check_ids(what: str, ids: Any, device: torch.device) -> None:
     check_dtype(what, ids, INTEGERS, "a tensor of integers, torch.int64")
     if ids.dim() != 2 or 0 in ids.shape:
-        raise ValueError(
-            f"{what} has shape {tuple(ids.shape)}; expected (batch, length) with at least one token"
-        )
+        raise wrong_shape(what, ids, "(batch, length) with at least one token")
     check_device(what, ids, device, "the model is")
 
 
@@ -426,6 +421,26 @@ def too_long(length: int, max_len: int) -> ValueError:
     )
 
 
+def wrong_shape(name: str, given: Tensor, expected: str) -> ValueError:
+    """Return the error to raise for a tensor that has a shape other than the ``expected`` one.
+
+    Parameters
+    ----------
+    name : str
+        The tensor's name.
+    given : Tensor
+        The tensor.
+    expected : str
+        The shapes that fit, in words.
+
+    Returns
+    -------
+    ValueError
+        The message names both.
+    """
+    return ValueError(f"{name} has shape {tuple(given.shape)}; expected {expected}")
+
+
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
     """Reject a tensor that does not have one number for each token.
 
@@ -435,9 +450,7 @@ def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
         If its shape is not ``shape``; the message names both.
     """
     if given.shape != shape:
-        raise ValueError(
-            f"{what} has shape {tuple(given.shape)}; expected that of the tokens, {tuple(shape)}"
-        )
+        raise wrong_shape(what, given, f"that of the tokens, {tuple(shape)}")
 
 
 def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
@@ -515,9 +528,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
     """
     check_dtype(name, positions, INTEGERS, "a tensor of integers, such as torch.arange(length)")
     if positions.dim() not in (1, 2):
-        raise ValueError(
-            f"{name} has shape {tuple(positions.shape)}; expected (length,) or (batch, length)"
-        )
+        raise wrong_shape(name, positions, "(length,) or (batch, length)")
 
 
 def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
@@ -537,10 +548,8 @@ def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -
             "(batch, length, d_model), and (length,) or (batch, length)"
         )
     if d_model not in (None, x.size(-1)):
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}; expected (batch, length, {d_model}): {d_model} is the "
-            "d_model of these positions"
-        )
+        width = f"(batch, length, {d_model}): {d_model} is the d_model of these positions"
+        raise wrong_shape("x", x, width)
     check_device("positions", positions, x.device, "x is")
 
 

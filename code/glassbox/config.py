@@ -86,7 +86,8 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        if self.d_ff is None:  # in a subclass
+        d_ff: object = self.d_ff
+        if d_ff is None:  # the default of some subclasses
             object.__setattr__(self, "d_ff", 4 * self.d_model)
         for field in fields(self):
             declared = get_args(field.type) or (field.type,)

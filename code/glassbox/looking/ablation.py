@@ -50,14 +50,14 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
         for name, module in model.named_modules()
         if isinstance(module, MultiHeadAttention)
     }
-    names = list(attentions)
+    names: dict[int | str, str] = {name: name for name in attentions}
+    names |= enumerate(attentions)
     switched_off = defaultdict[str, set[int]](set)
     for which, head in heads:
-        by_number = isinstance(which, int) and 0 <= which < len(names)
-        name = names[which] if by_number else which  # type: ignore[index]
-        if name not in attentions:
-            raise ValueError(f"there is no attention {which!r}; there are {len(names)}: {names}")
-        n_heads = attentions[name].n_heads
+        if which not in names:
+            known = list(attentions)
+            raise ValueError(f"there is no attention {which!r}; there are {len(known)}: {known}")
+        name, n_heads = names[which], attentions[names[which]].n_heads
         if not 0 <= head < n_heads:
             raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")
         switched_off[name].add(head)

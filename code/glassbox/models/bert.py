@@ -12,7 +12,7 @@ from glassbox.checks import (
     too_long,
 )
 from glassbox.config import Activation, StackConfig, check_ids
-from glassbox.layers import Dropout, LayerNorm
+from glassbox.layers import Dropout, LayerNorm, init_weights
 from glassbox.layout import HasLayout
 from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import Pretrained
@@ -116,23 +116,6 @@ class BertEmbeddings(nn.Module):
             check_same_shape("token_types", token_types, token_ids.shape)
         kinds = types[0] if token_types is None else self.token_type(token_types)
         return self.dropout(self.norm(self.token(token_ids) + kinds + places[:length]))
-
-
-def init_weights(module: nn.Module) -> None:
-    """Initialise the parameters of linear maps and embeddings.
-
-    Notes
-    -----
-    Weights are normally distributed with a standard deviation of 0.02 and biases are 0, as in the
-    published code. The padding's vector is 0.
-    """
-    for part in module.modules():
-        if isinstance(part, nn.Linear | nn.Embedding):
-            nn.init.normal_(part.weight, std=0.02)
-        if isinstance(part, nn.Linear) and part.bias is not None:
-            nn.init.zeros_(part.bias)
-        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
-            nn.init.zeros_(part.weight[part.padding_idx])
 
 
 class Bert(Pretrained):

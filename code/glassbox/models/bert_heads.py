@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_dtype, check_same_shape
-from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
-from glassbox.models.bert import Bert, BertConfig, init_weights
+from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
+from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import Pretrained
 

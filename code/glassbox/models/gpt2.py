@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from torch import nn
 
 from glassbox.config import Activation
-from glassbox.layers import Dropout
-from glassbox.models.language_model import INITIAL_STD, LanguageModel, LanguageModelConfig
+from glassbox.layers import INITIAL_STD, Dropout
+from glassbox.models.language_model import LanguageModel, LanguageModelConfig
 from glassbox.models.layouts import language_models as layouts
 from glassbox.positional import LearnedPositions
 

@@ -7,14 +7,11 @@ from torch import Tensor, nn
 
 from glassbox.cache import Cache
 from glassbox.config import StackConfig, check_ids
-from glassbox.layers import Decoder, Dropout
+from glassbox.layers import Decoder, Dropout, init_weights
 from glassbox.layout import HasLayout
 from glassbox.linear import Linear
 from glassbox.positional import Positions
 from glassbox.transformer import Writer
-
-#: Standard deviation of the initial weights, in both GPT-2 and LLaMA.
-INITIAL_STD = 0.02
 
 
 @dataclass(frozen=True)
@@ -97,11 +94,7 @@ class LanguageModel(Writer):
         self.output = Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = self.embedding.weight
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=INITIAL_STD)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+        init_weights(self)
 
     def forward(
         self,
