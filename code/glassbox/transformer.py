@@ -307,11 +307,7 @@ class Transformer(Writer):
         self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config.decoder)
-        self.output = Linear(
-            config.d_model,
-            config.written_vocab_size,
-            bias=config.output_bias,
-        )
+        self.output = Linear(config.d_model, config.written_vocab_size, bias=config.output_bias)
         for parameter in (*self.encoder.parameters(), *self.decoder.parameters()):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -353,9 +349,7 @@ class Transformer(Writer):
         return self.logits(self.hidden(target_ids, target_mask, memory, source_mask))
 
     def encode(
-        self,
-        source_ids: Int[Tensor, "batch source_len"],
-        mask: Bool[Tensor, "..."] | None = None,
+        self, source_ids: Int[Tensor, "batch source_len"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch source_len d_model"]:
         """Read the source into the memory, one contextual vector for each of its tokens.
 

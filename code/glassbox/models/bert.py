@@ -5,12 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import (
-    check_model_mask,
-    check_same_shape,
-    check_token_ids,
-    too_long,
-)
+from glassbox.checks import check_model_mask, check_same_shape, check_token_ids, too_long
 from glassbox.config import Activation, StackConfig, check_ids
 from glassbox.layers import Dropout, LayerNorm, init_weights
 from glassbox.layout import HasLayout
