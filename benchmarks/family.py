@@ -44,7 +44,7 @@ class Variant:
 
 def rotary(model: GPT2) -> RotaryPositions:
     """Return positions that rotate the heads of a model."""
-    return RotaryPositions(model.config.d_model // model.config.n_heads)
+    return RotaryPositions(model.config.d_model // model.config.heads(0))
 
 
 class SmallSinusoids(SinusoidalPositions):
@@ -68,7 +68,7 @@ VARIANTS = {
         positions=lambda model: SinusoidalPositions(model.config.d_model)
     ),
     "small sinusoids": Variant(positions=lambda model: SmallSinusoids(model.config.d_model)),
-    "ALiBi": Variant(positions=lambda model: AlibiPositions(model.config.n_heads)),
+    "ALiBi": Variant(positions=lambda model: AlibiPositions(model.config.heads(0))),
     "post-norm": Variant({"norm_first": False}),
 }
 

@@ -48,7 +48,13 @@ KINDS: dict[str, dict[str, Any]] = {
         "n_kv_heads": 2,
     },
     "multi-query, ALiBi": {"positions": "alibi", "n_kv_heads": 1},
-    "sines before cosines": {"concatenated": True, "n_kv_heads": 2},
+    "heads for each layer": {
+        "concatenated": True,
+        "endpoint": True,
+        "first_position": 1,
+        "n_heads": (4, 2),
+        "n_kv_heads": 2,
+    },
     "no positions": {"positions": "none", "norm": "rms", "gated": True},
     "two vocabularies, rotary": {
         "positions": "rotary",

@@ -714,6 +714,19 @@ CONFIGURATIONS |= {
     "shared heads": ({"n_kv_heads": 3}, ["n_kv_heads=3", "n_heads=8"]),
     "no shared heads": ({"n_kv_heads": 0}, ["n_kv_heads=0"]),
     "heads of no width": ({"d_k": 0}, ["d_k=0", "at least 1"]),
+    "heads for fewer layers": (
+        {"n_heads": (8, 8)},
+        ["n_heads=(8, 8)", "for 2 layers", "n_layers=6"],
+    ),
+    "heads for no layers": ({"n_heads": ()}, ["n_heads=()", "for 0 layers", "n_layers=6"]),
+    "one layer whose heads do not divide": (
+        {"n_heads": (8, 7), "n_layers": 2},
+        ["d_model=512", "n_heads=7"],
+    ),
+    "one layer whose heads cannot be shared": (
+        {"n_heads": (8, 2), "n_layers": 2, "n_kv_heads": 4},
+        ["n_kv_heads=4", "n_heads=2"],
+    ),
     "an unknown norm": ({"norm": "batch"}, ["norm='batch'", "['layer', 'rms']"]),
     "a scale of nothing": ({"scale": 0.0}, ["scale=0.0", "more than 0"]),
     "a scale that is no number": ({"scale": float("nan")}, ["scale=nan", "more than 0"]),
@@ -737,9 +750,23 @@ TRANSFORMERS = {
         {"positions": "absolute"},
         ["positions='absolute'", "'learned'", "'sinusoidal'"],
     ),
+    "heads of a decoder with other layers": (
+        {"n_heads": (4, 4), "n_layers": 2, "n_decoder_layers": 3},
+        ["n_heads=(4, 4)", "n_layers=2", "n_decoder_layers=3"],
+    ),
+}
+TRANSFORMERS |= {
+    f"{positions} positions for layers that differ": (
+        {"n_heads": (4, 2), "n_layers": 2, "positions": positions},
+        [f"positions={positions!r}", "n_heads=(4, 2)", "'sinusoidal' or 'learned'"],
+    )
+    for positions in ("relative", "rotary", "alibi")
 }
 NO_NUMBERS = {
-    "heads for each layer": ({"n_heads": (8, 4)}, ["n_heads=(8, 4)", "tuple", "a whole number"]),
+    "a list of heads": (
+        {"n_heads": [8] * 6},
+        ["n_heads=[8, 8, 8, 8, 8, 8]", "list", "tuple(n_heads)"],
+    ),
     "a width that is a fraction": (
         {"d_model": 64.0},
         ["d_model=64.0 is of type float", "a whole number"],
@@ -751,6 +778,7 @@ NO_NUMBERS = {
     "a vocabulary that is a fraction": ({"vocab_size": 512.0}, ["vocab_size=512.0", "float"]),
     "no padding": ({"pad_id": None}, ["pad_id=None is of type NoneType", "a whole number"]),
     "a text as dropout": ({"dropout": "0.1"}, ["dropout='0.1' is of type str", "a number"]),
+    "one layer with half a head": ({"n_heads": (8, 2.5), "n_layers": 2}, ["n_heads=2.5", "float"]),
 }
 WHOLE = {
     "a preset of a field that is not there": (

@@ -72,7 +72,7 @@ MODELS: dict[str, Callable[[], Pretrained]] = {
     "Marian, not scaled": lambda: Marian(MarianConfig(**MARIAN, scale_embeddings=False)),
     "a Transformer": lambda: Transformer(TransformerConfig(**SIZES, n_decoder_layers=1)),
     "a Transformer of many kinds": lambda: Transformer(
-        TransformerConfig(**SIZES | GATE, target_vocab_size=30, bias=False)
+        TransformerConfig(**SIZES | GATE | {"n_heads": (2, 4)}, target_vocab_size=30, bias=False)
     ),
 }
 

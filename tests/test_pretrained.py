@@ -39,6 +39,11 @@ SIZES: dict[str, Any] = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24,
 KINDS: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "sines before cosines": {"concatenated": True},
+    "the waves of the paper's own code": {
+        "concatenated": True,
+        "endpoint": True,
+        "first_position": 1,
+    },
     "learned positions": {"positions": "learned", "max_len": 20},
     "relative positions": {"positions": "relative"},
     "rotary positions": {"positions": "rotary"},
@@ -49,6 +54,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "a second vocabulary": {"target_vocab_size": 30},
     "a projection of its own": {"tie_embeddings": False, "output_bias": True},
     "fewer layers that write": {"n_decoder_layers": 1},
+    "layers that differ in their heads": {"n_heads": (2, 4)},
     "shared keys and values": {"n_kv_heads": 1, "bias": False},
 }
 
@@ -127,11 +133,11 @@ FROM_WEIGHTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("build", FROM_WEIGHTS.values(), ids=FROM_WEIGHTS)
-def test_tensors_are_loaded_under_either_library_s_names(build):
-    model = build()
-    for given in (model.state_dict(), model.from_reference(model.export()[1])):
-        loaded = build()
-        loaded.load_weights(given)
+def test_one_call_makes_a_model_of_tensors_under_either_library_s_names(build):
+    model = build().train()
+    for given in (model.state_dict(), model.export()[1]):
+        loaded = type(model).from_weights(model.config, given)
+        assert not loaded.training
         assert loaded.state_dict().keys() == model.state_dict().keys()
         for name, x in loaded.state_dict().items():
             assert torch.equal(x, model.state_dict()[name]), name
@@ -463,7 +469,7 @@ BAD_CALLS: dict[str, Any] = {
     "our names for the reference's": (
         lambda _: rename("", small_llama().from_reference),
         ValueError,
-        ["'embedding.weight' is this package's own name", "load_weights as they are"],
+        ["'embedding.weight' is this package's own name", "from_weights(config, weights)"],
     ),
     "our names for the reference's in a head": (
         lambda _: rename("", BertForMaskedLM(BertConfig(**SIZES)).from_reference),
@@ -473,7 +479,10 @@ BAD_CALLS: dict[str, Any] = {
     "the reference's names for ours": (
         lambda _: small_gpt2().load_weights(small_gpt2().export()[1]),
         ValueError,
-        ["is the reference library's name", "load_weights(model.from_reference(weights))"],
+        [
+            *("is the reference library's name", "load_weights(model.from_reference(weights))"),
+            "GPT2.from_weights(config, weights)",
+        ],
     ),
     "nothing": (
         lambda _: make().load_weights({}),

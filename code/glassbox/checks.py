@@ -180,14 +180,25 @@ def check_sequences(weight: Tensor, query: Tensor, key: Tensor, value: Tensor) -
         If one is not a floating-point tensor.
     """
     check_tensors(query=query, key=key, value=value)
-    width = weight.size(-1)
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if x.dim() != 3 or x.size(-1) != width:
-            fits = f"(batch, length, {width}): {width} is the d_model of this attention"
-            raise wrong_shape(name, x, fits)
-        check_device(name, x, weight.device, "the weights of this attention are")
-        check_precision(name, x, weight, "attention")
+        check_vectors(name, x, weight, "attention")
     check_attention_inputs(query, key, value)
+
+
+def check_vectors(name: str, x: Tensor, weight: Tensor, module: str) -> None:
+    """Reject a sequence of vectors that does not fit a ``module`` with this ``weight``.
+
+    Raises
+    ------
+    ValueError
+        If a shape, dtype or device does not fit; the message says which would.
+    """
+    width = weight.size(-1)
+    if x.dim() != 3 or x.size(-1) != width:
+        fits = f"(batch, length, {width}): {width} is the d_model of this {module}"
+        raise wrong_shape(name, x, fits)
+    check_device(name, x, weight.device, f"the weights of this {module} are")
+    check_precision(name, x, weight, module)
 
 
 def check_same_width(query: Tensor, key: Tensor) -> None:
@@ -386,11 +397,15 @@ def check_token_ids(
             "Was the text tokenized for another model?"
         )
     if unmasked is not None and (ids == unmasked).any():
-        mask = what.replace("_ids", "_mask")
-        raise ValueError(
-            f"{what} hold pad_id={unmasked}, and {mask} is None: padding would be read as text; "
-            f"pass {mask}=padding_mask({what}, {unmasked})"
-        )
+        raise _unmasked_padding(what, unmasked)
+
+
+def _unmasked_padding(what: str, pad_id: int) -> ValueError:
+    mask = what.replace("_ids", "_mask")
+    return ValueError(
+        f"{what} hold pad_id={pad_id}, and {mask} is None: padding would be read as text; pass "
+        f"{mask}=padding_mask({what}, {pad_id})"
+    )
 
 
 def _check_ids(what: str, ids: Any, device: torch.device) -> None:
@@ -398,6 +413,22 @@ def _check_ids(what: str, ids: Any, device: torch.device) -> None:
     if ids.dim() != 2 or 0 in ids.shape:
         raise wrong_shape(what, ids, "(batch, length) with at least one token")
     check_device(what, ids, device, "the model is")
+
+
+def check_instead_of_ids(token_ids: Any, inputs_embeds: Any, weight: Tensor) -> None:
+    """Reject vectors that cannot replace those of token ids, rows of this ``weight``.
+
+    Raises
+    ------
+    ValueError
+        If there are both or neither, or shape, dtype or device do not fit.
+    TypeError
+        If the vectors are not a tensor of floating-point numbers.
+    """
+    if (token_ids is None) == (inputs_embeds is None):
+        raise ValueError("give either token_ids or inputs_embeds, and not both")
+    check_dtype("inputs_embeds", inputs_embeds, FLOATS, f"vectors of {weight.dtype}")
+    check_vectors("inputs_embeds", inputs_embeds, weight, "model")
 
 
 def too_long(length: int, max_len: int) -> ValueError:

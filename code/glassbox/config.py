@@ -29,8 +29,8 @@ class StackConfig:
     ----------
     d_model : int
         Width of every position's vector.
-    n_heads : int
-        Number of attention heads in a layer.
+    n_heads : int or tuple of int
+        Number of attention heads in a layer, or one number for each layer.
     n_layers : int
         Number of layers in a stack.
     d_ff : int
@@ -59,9 +59,9 @@ class StackConfig:
     Raises
     ------
     ValueError
-        If a size is not positive, the heads do not divide the width, key-value heads do not divide
-        the heads, ``dropout`` is not in [0, 1), ``norm_eps`` or ``scale`` is not positive, or a
-        kind is unknown.
+        If a size is not positive, the heads do not divide the width, ``n_heads`` has a number for
+        too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
+        [0, 1), ``norm_eps`` or ``scale`` is not positive, or a kind is unknown.
     TypeError
         If a size is not an integer, or if ``dropout``, ``norm_eps`` or ``scale`` is not a number.
 
@@ -71,7 +71,7 @@ class StackConfig:
     """
 
     d_model: int = 512
-    n_heads: int = 8
+    n_heads: int | tuple[int, ...] = 8
     n_layers: int = 6
     d_ff: int = 2048
     dropout: float = 0.1
@@ -92,7 +92,18 @@ class StackConfig:
         for field in fields(self):
             declared = get_args(field.type) or (field.type,)
             _check_field(field.name, getattr(self, field.name), declared)
-        check_heads(self.d_model, self.n_heads, self.n_kv_heads, self.d_k)
+        of_layers = self.n_heads if isinstance(self.n_heads, tuple) else (self.n_heads,)
+        if isinstance(self.n_heads, tuple) and len(of_layers) != self.n_layers:
+            raise ValueError(
+                f"n_heads={self.n_heads} has a number for {len(of_layers)} layers, but "
+                f"n_layers={self.n_layers}: give one for each layer, or one for all"
+            )
+        for n_heads in of_layers:
+            check_heads(self.d_model, n_heads, self.n_kv_heads, self.d_k)
+
+    def heads(self, layer: int) -> int:
+        """Return the number of attention heads of one layer, counted from 0."""
+        return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
 
 def _check_field(name: str, given: Any, declared: tuple[Any, ...]) -> None:
@@ -101,9 +112,15 @@ def _check_field(name: str, given: Any, declared: tuple[Any, ...]) -> None:
         check_kind(name, given, declared)
     if not {int, float} & {*declared}:
         return
+    several = any(get_origin(kind) is tuple for kind in declared)
+    if several and isinstance(given, tuple):
+        for one in given:
+            _check_field(name, one, declared)
+        return
     kinds = {int: Integral, float: Real}
     if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
         expected = "a whole number" if int in declared else "a number"
+        expected += f", or a tuple of them: tuple({name})" if several else ""
         raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")
     for pattern, fits, words in RANGES:
         if given is not None and re.fullmatch(pattern, name) and not fits(given):

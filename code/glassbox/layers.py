@@ -402,6 +402,8 @@ class Layer(nn.Module):
     ----------
     config : StackConfig
         The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0; needed if layers differ in their number of heads.
 
     Notes
     -----
@@ -409,11 +411,11 @@ class Layer(nn.Module):
     Chapter 7, equations ``eq-post-norm`` and ``eq-pre-norm``.
     """
 
-    def __init__(self, config: StackConfig) -> None:
+    def __init__(self, config: StackConfig, index: int = 0) -> None:
         super().__init__()
         self.norm_first = config.norm_first
         self.dropout = Dropout(config.dropout)
-        self.self_attention = _attention(config)
+        self.self_attention = _attention(config, index)
         self.attention_norm = _norm(config)
 
     def add(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -441,6 +443,8 @@ class EncoderLayer(Layer):
     ----------
     config : StackConfig
         The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0.
 
     Notes
     -----
@@ -448,8 +452,8 @@ class EncoderLayer(Layer):
     ``eq-bert-layer``.
     """
 
-    def __init__(self, config: StackConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: StackConfig, index: int = 0) -> None:
+        super().__init__(config, index)
         self.feed_forward = _feed_forward(config)
         self.feed_forward_norm = _norm(config)
 
@@ -483,6 +487,8 @@ class DecoderLayer(Layer):
     ----------
     config : StackConfig
         The sizes.
+    index : int, optional
+        Which layer of the stack this is, from 0.
     cross_attention : bool, optional
         Whether to attend to an encoder. GPT-2 and LLaMA have none.
 
@@ -492,9 +498,11 @@ class DecoderLayer(Layer):
     ``eq-decoder-layer``.
     """
 
-    def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
-        super().__init__(config)
-        self.cross_attention = _attention(config) if cross_attention else None
+    def __init__(
+        self, config: StackConfig, index: int = 0, *, cross_attention: bool = True
+    ) -> None:
+        super().__init__(config, index)
+        self.cross_attention = _attention(config, index) if cross_attention else None
         self.cross_attention_norm = _norm(config) if cross_attention else nn.Identity()
         self.feed_forward = _feed_forward(config)
         self.feed_forward_norm = _norm(config)
@@ -550,7 +558,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.layers = nn.ModuleList(EncoderLayer(config, i) for i in range(config.n_layers))
         self.norm = _last_norm(config)
 
     def forward(
@@ -598,7 +606,7 @@ class Decoder(nn.Module):
     def __init__(self, config: StackConfig, *, cross_attention: bool = True) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
-            DecoderLayer(config, cross_attention=cross_attention) for _ in range(config.n_layers)
+            DecoderLayer(config, i, cross_attention=cross_attention) for i in range(config.n_layers)
         )
         self.norm = _last_norm(config)
 
@@ -665,10 +673,10 @@ def init_weights(module: nn.Module) -> None:
             nn.init.zeros_(part.weight[part.padding_idx])
 
 
-def _attention(config: StackConfig) -> MultiHeadAttention:
+def _attention(config: StackConfig, index: int) -> MultiHeadAttention:
     return MultiHeadAttention(
         config.d_model,
-        config.n_heads,
+        config.heads(index),
         n_kv_heads=config.n_kv_heads,
         d_k=config.d_k,
         bias=config.bias,

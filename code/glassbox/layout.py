@@ -258,6 +258,10 @@ class Layout:
                     f"{name}={given!r}: the reference library's model of this kind has "
                     f"{name}={expected!r}"
                 )
+        if isinstance(config.n_heads, tuple) and not self.own:
+            raise ValueError(
+                f"n_heads={config.n_heads}: the reference has one number for all layers"
+            )
         written = dict(self.constants)
         for name, entry in self.entries.items():
             value = getattr(config, name)
@@ -478,7 +482,7 @@ def _unknown(name: str, inside: str, ours: Iterable[str]) -> str:
     if name in ours:
         return (
             f"{name!r} is this package's own name, not the reference library's: give these "
-            "weights to load_weights as they are"
+            "weights to load_weights as they are, or to from_weights(config, weights)"
         )
     return (
         f"there is no weight called {inside!r} in a model of this kind with these sizes: are these "

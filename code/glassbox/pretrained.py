@@ -96,11 +96,46 @@ class Pretrained(nn.Module):
             As for :meth:`from_pretrained`.
         """
         entries, weights, where = read_source(source)
+        return cls._empty(entries, weights, where), weights, where
+
+    @classmethod
+    def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
+        """Build a model from a dictionary of tensors, in eval mode and in their dtype.
+
+        Parameters
+        ----------
+        config : StackConfig
+            The sizes: an instance of ``config_class``.
+        weights : mapping of str to Tensor
+            All parameters, under this package's names (:meth:`~torch.nn.Module.state_dict`) or
+            under the reference library's; they are copied.
+
+        Returns
+        -------
+        Pretrained
+            A model of this class, ready to use.
+
+        Raises
+        ------
+        ValueError
+            If a tensor is missing, unexpected, of the wrong shape or not floating-point.
+        TypeError
+            If one is not a tensor.
+        """
+        check_weights(weights)
+        model = cls._empty(config, weights, "this dictionary")
+        ours = 2 * len(model.state_dict().keys() & weights.keys()) > len(weights)
+        model.load_weights(weights if ours else model.from_reference(weights))
+        return model.eval()
+
+    @classmethod
+    def _empty(cls: type[Model], config: Any, weights: Mapping[str, Tensor], where: str) -> Model:
+        """Build a model on the meta device, from its sizes or the entries of ``config.json``."""
         try:
-            config = cls.configure(entries, weights)
+            config = cls.configure(config, weights) if isinstance(config, Mapping) else config
             check_plausible(config, weights, where)
             with torch.device("meta"):
-                return cls(config), weights, where
+                return cls(config)
         except (TypeError, OverflowError, RuntimeError) as error:  # at impossible sizes
             first_line = str(error).partition("\n")[0]
             raise ValueError(
@@ -269,7 +304,8 @@ class Pretrained(nn.Module):
         if theirs := self.reference_layout().table(expected).keys() & {*surplus}:
             raise ValueError(
                 f"{min(theirs)!r} is the reference library's name, not this package's: call "
-                "model.load_weights(model.from_reference(weights))"
+                "model.load_weights(model.from_reference(weights)), or "
+                f"{type(self).__name__}.from_weights(config, weights)"
             )
         found = {"Missing": missing, "Unexpected": surplus, "Other shapes": misfits}
         if wrong := [f"{what}: {_few(names)}" for what, names in found.items() if names]:

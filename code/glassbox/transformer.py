@@ -44,6 +44,9 @@ class TransformerConfig(HasLayout, StackConfig):
         How positions are encoded.
     concatenated : bool
         Whether sinusoidal positions put all sines before all cosines instead of alternating.
+    endpoint, first_position : bool, int
+        How sinusoidal positions are spaced and counted; see
+        :class:`~glassbox.positional.SinusoidalPositions`.
     max_len : int
         Number of positions that have a vector, if positions are learned.
     tie_embeddings : bool
@@ -72,6 +75,8 @@ class TransformerConfig(HasLayout, StackConfig):
     n_decoder_layers: int | None = None
     positions: PositionKind = "sinusoidal"
     concatenated: bool = False
+    endpoint: bool = False
+    first_position: int = 0
     max_len: int = 512
     tie_embeddings: bool = True
     scale_embeddings: bool = True
@@ -100,6 +105,19 @@ class TransformerConfig(HasLayout, StackConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_ids(self, self.written_vocab_size)
+        if not isinstance(self.n_heads, tuple):
+            return
+        if self.n_decoder_layers not in (None, self.n_layers):
+            raise ValueError(
+                f"n_heads={self.n_heads} would be those of both stacks, but n_layers="
+                f"{self.n_layers} and n_decoder_layers={self.n_decoder_layers}: give one number"
+            )
+        if len({*self.n_heads}) > 1 and self.positions in ("relative", "rotary", "alibi"):
+            raise ValueError(
+                f"positions={self.positions!r} are shared by all layers, but these differ in their "
+                f"heads: n_heads={self.n_heads}. Give all the same number, or add positions to the "
+                "embeddings: 'sinusoidal' or 'learned'"
+            )
 
     @property
     def written_vocab_size(self) -> int:
@@ -115,9 +133,9 @@ class TransformerConfig(HasLayout, StackConfig):
 
 #: The layout of this package's own files: all fields and parameters under their own names.
 OWN_LAYOUT = Layout(
-    # The options of older files have one value left.
-    constants={"model_type": MODEL_TYPE, "endpoint": False, "first_position": 0},
-    entries={field.name: Entry(field.name) for field in fields(TransformerConfig)},
+    constants={"model_type": MODEL_TYPE},
+    entries={field.name: Entry(field.name) for field in fields(TransformerConfig)}
+    | {"n_heads": Entry("n_heads", lambda n, _: tuple(n) if isinstance(n, list) else n)},
     own=True,
 )
 TransformerConfig.layout = OWN_LAYOUT
@@ -257,7 +275,7 @@ class Writer(Pretrained):
         memory: Tensor | None,
         memory_mask: Tensor | None,
     ) -> None:
-        rows = (token_ids.size(0), self.config.n_heads, token_ids.size(1))
+        rows = (token_ids.size(0), self.config.heads(0), token_ids.size(1))
         name = "mask" if memory is None else "target_mask"
         check_model_mask(name, mask, (*rows, k_len), token_ids.device)
         if isinstance(memory, Tensor) and memory.dim() == 3:  # the layers refuse any other
@@ -371,7 +389,7 @@ class Transformer(Writer):
         check_token_ids("source_ids", source_ids, len(table), table.device, unmasked)
         batch, length = source_ids.shape
         if mask is not None:
-            scores_shape = (batch, self.config.n_heads, length, length)
+            scores_shape = (batch, self.config.heads(0), length, length)
             check_model_mask("source_mask", mask, scores_shape, table.device)
         where = torch.arange(length, device=table.device)
         x = self.dropout(positions.embed(self.source_embedding(source_ids), where))
@@ -441,11 +459,16 @@ def make_positions(config: TransformerConfig, *, bidirectional: bool) -> Positio
     if config.positions == "none":
         return Positions()
     if config.positions == "sinusoidal":
-        return SinusoidalPositions(config.d_model, concatenated=config.concatenated)
+        return SinusoidalPositions(
+            config.d_model,
+            concatenated=config.concatenated,
+            endpoint=config.endpoint,
+            first_position=config.first_position,
+        )
     if config.positions == "learned":
         return LearnedPositions(config.max_len, config.d_model)
     if config.positions == "rotary":
-        return RotaryPositions(config.d_k or config.d_model // config.n_heads)
+        return RotaryPositions(config.d_k or config.d_model // config.heads(0))
     if config.positions == "alibi":
-        return AlibiPositions(config.n_heads)
-    return RelativePositionBias(config.n_heads, bidirectional=bidirectional)
+        return AlibiPositions(config.heads(0))
+    return RelativePositionBias(config.heads(0), bidirectional=bidirectional)

@@ -133,7 +133,7 @@ def test_without_a_memory_a_decoder_layer_is_an_encoder_layer_that_cannot_look_a
 
 def test_the_configuration_chooses_norm_network_and_heads():
     plain = DecoderLayer(StackConfig(16, 4, 1, 32))
-    other = DecoderLayer(StackConfig(16, 2, 2, 32, norm="rms", gated=True, bias=False))
+    other = DecoderLayer(StackConfig(16, (4, 2), 2, 32, norm="rms", gated=True, bias=False), 1)
     for name in NORMS.values():
         assert isinstance(plain.get_submodule(name), LayerNorm)
         assert isinstance(other.get_submodule(name), RMSNorm)

@@ -225,6 +225,10 @@ def call(ids=None, **arguments):
     return model(some_ids(2, 5) if ids is None else ids, **arguments)
 
 
+def read(vectors, **arguments):
+    return Bert(BertConfig(**SIZES))(inputs_embeds=vectors, **arguments)
+
+
 BAD_CALLS = {
     "a text of more tokens than positions": (
         lambda: call(some_ids(1, 13)),
@@ -263,6 +267,50 @@ BAD_CALLS = {
         lambda: call(torch.ones(2, 5, dtype=torch.int64, device="meta")),
         ValueError,
         ["token_ids is on meta", "model is on cpu", ".to('cpu')"],
+    ),
+    "neither ids nor vectors": (
+        lambda: Bert(BertConfig(**SIZES))(),
+        ValueError,
+        ["either token_ids or inputs_embeds"],
+    ),
+    "both ids and vectors": (
+        lambda: call(inputs_embeds=torch.zeros(2, 5, 16)),
+        ValueError,
+        ["either token_ids or inputs_embeds", "not both"],
+    ),
+    "vectors of another width": (
+        lambda: read(torch.zeros(2, 5, 15)),
+        ValueError,
+        ["inputs_embeds has shape (2, 5, 15)", "(batch, length, 16)"],
+    ),
+    "no vectors": (
+        lambda: read(torch.zeros(2, 0, 16)),
+        ValueError,
+        ["(2, 0, 16)", "an axis is empty"],
+    ),
+    "vectors of another dtype": (
+        lambda: read(torch.zeros(2, 5, 16, dtype=torch.float64)),
+        ValueError,
+        [
+            "inputs_embeds is torch.float64",
+            "weights of this model are torch.float32",
+            ".to(torch.float32)",
+        ],
+    ),
+    "ids for vectors": (
+        lambda: read(torch.zeros(2, 5, 16, dtype=torch.int64)),
+        TypeError,
+        ["inputs_embeds is torch.int64", "vectors of torch.float32"],
+    ),
+    "more vectors than positions": (
+        lambda: read(torch.zeros(1, 13, 16)),
+        ValueError,
+        ["13 tokens", "12 only"],
+    ),
+    "token types for other vectors": (
+        lambda: read(torch.zeros(2, 5, 16), token_types=torch.zeros(2, 4, dtype=torch.int64)),
+        ValueError,
+        ["token_types has shape (2, 4)", "(2, 5)"],
     ),
     "a label that is not in a tuple": (
         lambda: BertConfig(**SIZES, labels="pos"),  # type: ignore[arg-type]
@@ -332,6 +380,7 @@ UNKNOWN_TO_THE_REFERENCE: dict[str, Any] = {
     "shared keys and values": ({"n_kv_heads": 2}, ["n_kv_heads=2", "n_kv_heads=None"]),
     "heads of another width": ({"d_k": 5}, ["d_k=5", "d_k=None"]),
     "another scale": ({"scale": 1.0}, ["scale=1.0", "scale=None"]),
+    "layers that differ in their heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
 }
 BAD_ENTRIES: dict[str, Any] = {
     "another model": ({"model_type": "gpt2"}, ["model_type='gpt2'", "'bert'"]),

@@ -93,6 +93,14 @@ def test_a_head_alone_reads_hidden_states(model, ids):
     assert torch.equal(model.logits(model.bert(ids)), model(ids))
 
 
+def test_vectors_take_the_place_of_ids(model, ids):
+    vectors, types = model.bert.embeddings.token(ids), ids % 2
+    mask = padding_mask(ids, int(ids[0, 0]))
+    given = model(mask=mask, token_types=types, inputs_embeds=vectors)
+    assert torch.equal(given, model(ids, mask, types))
+    assert torch.equal(model(inputs_embeds=vectors), model(ids))
+
+
 def test_padding_changes_nothing(model, ids):
     ids[1, 4:] = 0
     out = model(ids, padding_mask(ids, 0))[1]
@@ -261,8 +269,7 @@ def load_differing():
     _, weights = make(BertForMaskedLM).export()
     other = weights["bert.embeddings.word_embeddings.weight"] + 1
     weights["cls.predictions.decoder.weight"] = other
-    model = make(BertForMaskedLM)
-    model.load_weights(model.from_reference(weights))
+    return BertForMaskedLM.from_weights(BertConfig(**SIZES), weights)
 
 
 CASES: dict[str, Any] = {

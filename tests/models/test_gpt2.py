@@ -48,23 +48,25 @@ OURS = GPT2Config(
 
 
 @pytest.mark.parametrize(
-    ("sizes", "n_layers", "d_model", "d_k", "parameters"),
+    ("preset", "n_layers", "d_model", "d_k", "parameters"),
     [
-        ({}, 12, 768, 64, 124_439_808),
-        ({"d_model": 1024, "n_heads": 16, "n_layers": 24}, 24, 1024, 64, 354_823_168),
-        ({"d_model": 1280, "n_heads": 20, "n_layers": 36}, 36, 1280, 64, 774_030_080),
-        ({"d_model": 1600, "n_heads": 25, "n_layers": 48}, 48, 1600, 64, 1_557_611_200),
+        (GPT2Config.small, 12, 768, 64, 124_439_808),
+        (GPT2Config.medium, 24, 1024, 64, 354_823_168),
+        (GPT2Config.large, 36, 1280, 64, 774_030_080),
+        (GPT2Config.xl, 48, 1600, 64, 1_557_611_200),
     ],
 )
-def test_the_published_sizes_give_the_published_numbers(sizes, n_layers, d_model, d_k, parameters):
+def test_the_presets_have_the_published_sizes(preset, n_layers, d_model, d_k, parameters):
     with torch.device("meta"):
-        model = GPT2(GPT2Config(**sizes))
+        model = GPT2(preset())
     assert (model.config.n_layers, model.config.d_model) == (n_layers, d_model)
-    assert d_model // model.config.n_heads == d_k
+    assert d_model // model.config.heads(0) == d_k
     assert (model.config.vocab_size, model.config.max_len) == (50_257, 1024)
     assert (model.config.dropout, model.config.embedding_dropout) == (0.1, 0.1)
     assert (model.config.activation, model.config.norm_eps) == ("gelu_tanh", 1e-5)
     assert sum(x.numel() for x in model.parameters()) == parameters
+    assert (model.config.bos_id, model.config.eos_id) == (50_256, 50_256)
+    assert preset(n_layers=3, dropout=0.0).n_layers == 3
 
 
 def test_every_entry_of_the_reference_s_configuration_has_its_place():
@@ -74,6 +76,7 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
 def test_the_feed_forward_network_is_four_times_as_wide_unless_told_otherwise():
     assert GPT2Config(d_model=48, n_heads=3).d_ff == 192
     assert GPT2Config(d_model=48, n_heads=3, d_ff=50).d_ff == 50
+    assert GPT2Config.xl().d_ff == 6400
 
 
 def test_what_the_first_release_leaves_out_is_usual():
@@ -301,6 +304,7 @@ UNKNOWN_TO_THE_REFERENCE: dict[str, Any] = {
     "shared keys": ({"n_kv_heads": 2}, ["n_kv_heads=2", "n_kv_heads=None"]),
     "a width of its own": ({"d_k": 7}, ["d_k=7", "d_k=None"]),
     "another scale": ({"scale": 0.5}, ["scale=0.5", "scale=None"]),
+    "layers of different heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
 }
 SMALL: dict[str, Any] = {
     "d_model": 16,

@@ -115,13 +115,11 @@ def test_in_bfloat16_ours_is_as_near_to_the_exact_result_as_the_reference(tmp_pa
 
 
 def test_two_layers_of_gpt2_small_at_their_published_width_equal_the_reference():
-    assert GPT2Config.from_reference(configure().to_dict()) == GPT2Config(
-        bos_id=50_256, eos_id=50_256
-    )
+    assert GPT2Config.from_reference(configure().to_dict()) == GPT2Config.small()
     config = configure(n_layer=2, vocab_size=1000, bos_token_id=0, eos_token_id=0)
     reference = randomize(GPT2LMHeadModel(config), std=0.02)
     model = GPT2.from_pretrained(reference)
-    assert model.config.d_model == GPT2Config().d_model
+    assert model.config.d_model == GPT2Config.small().d_model
     inputs = some_texts(config.vocab_size, 12, "left padding")
     assert_equal(model, reference, *inputs)
     assert_gradients_equal(model, reference, *inputs)

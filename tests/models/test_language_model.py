@@ -21,7 +21,7 @@ from tests.models.language_models import SIZES, small_gpt2, small_llama, some_id
 def small_alibi(**sizes: Any) -> LanguageModel:
     """A model that no library has: GPT-2's stack with positions in the scores."""
     config = GPT2Config(**SIZES | sizes)
-    return spread_out(LanguageModel(config, AlibiPositions(config.n_heads)))
+    return spread_out(LanguageModel(config, AlibiPositions(config.heads(0))))
 
 
 MAKERS: dict[str, Callable[..., LanguageModel]] = {

@@ -66,16 +66,17 @@ NEEDED = (
 
 
 @pytest.mark.parametrize(
-    ("preset", "parameters", "vocab_size", "max_len", "n_kv_heads", "base"),
+    ("preset", "parameters", "vocab_size", "max_len", "n_kv_heads", "base", "tied"),
     [
-        (LlamaConfig.llama_7b, 6_738_415_616, 32_000, 2048, None, 1e4),
-        (LlamaConfig.llama2_7b, 6_738_415_616, 32_000, 4096, None, 1e4),
-        (LlamaConfig.llama2_70b, 68_976_648_192, 32_000, 4096, 8, 1e4),
-        (LlamaConfig.llama3_8b, 8_030_261_248, 128_256, 8192, 8, 5e5),
+        (LlamaConfig.llama_7b, 6_738_415_616, 32_000, 2048, None, 1e4, False),
+        (LlamaConfig.llama2_7b, 6_738_415_616, 32_000, 4096, None, 1e4, False),
+        (LlamaConfig.llama2_70b, 68_976_648_192, 32_000, 4096, 8, 1e4, False),
+        (LlamaConfig.llama3_8b, 8_030_261_248, 128_256, 8192, 8, 5e5, False),
+        (LlamaConfig.llama3_2_1b, 1_235_814_400, 128_256, 131_072, 8, 5e5, True),
     ],
 )
 def test_the_presets_have_the_published_sizes(
-    preset, parameters, vocab_size, max_len, n_kv_heads, base
+    preset, parameters, vocab_size, max_len, n_kv_heads, base, tied
 ):
     with torch.device("meta"):
         model = Llama(preset())
@@ -86,10 +87,15 @@ def test_the_presets_have_the_published_sizes(
         max_len,
         n_kv_heads,
     )
-    assert (config.rotary_base, config.tie_embeddings) == (base, False)
+    assert (config.rotary_base, config.tie_embeddings) == (base, tied)
     assert config.norm_eps == (1e-6 if preset == LlamaConfig.llama_7b else 1e-5)
     assert (config.dropout, config.bias, config.activation) == (0.0, False, "silu")
     assert preset(n_layers=3).n_layers == 3
+
+
+def test_llama_3_2_turns_more_slowly_than_the_length_it_was_first_trained_on():
+    scaling = LlamaConfig.llama3_2_1b().rotary_scaling
+    assert scaling == RotaryScaling(factor=32.0, original_len=8192, low=1.0, high=4.0)
 
 
 def test_every_entry_of_the_reference_s_configuration_has_its_place():
@@ -363,6 +369,7 @@ UNKNOWN_TO_THE_REFERENCE: dict[str, Any] = {
     "LayerNorm": ({"norm": "layer"}, ["norm='layer'", "norm='rms'"]),
     "no gate": ({"gated": False}, ["gated=False", "gated=True"]),
     "another scale": ({"scale": 0.5}, ["scale=0.5", "scale=None"]),
+    "layers of different heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
     "heads beside the width": ({"n_heads": 3, "d_k": 4}, ["d_model=16", "n_heads=3", "d_k=4"]),
 }
 SMALL: dict[str, Any] = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "vocab_size": 50}
@@ -382,6 +389,10 @@ CASES |= {
     for name, (sizes, says) in UNKNOWN_TO_THE_REFERENCE.items()
 }
 CASES |= {
+    "heads of different widths": (
+        lambda: Llama(LlamaConfig(**SMALL | {"n_heads": (2, 4)})),
+        ["n_heads=(2, 4)", "d_model=16", "d_k"],
+    ),
     "heads of an odd width": (
         lambda: Llama(LlamaConfig(**SMALL | {"d_k": 5})),
         ["d_k=5", "even"],
@@ -403,6 +414,16 @@ def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
     entries = {name: value for name, value in REFERENCE.items() if name != missing}
     with pytest.raises(ValueError, match=f"config.json has no '{missing}', which this class needs"):
         LlamaConfig.from_reference(entries)
+
+
+def test_layers_may_differ_in_their_heads_if_these_are_equally_wide():
+    model, ids = small_llama(n_heads=(2, 4), n_kv_heads=2, d_k=4), some_ids(2, 6)
+    with record(model) as tape:
+        model(ids)
+    assert [look.weights.size(1) for look in tape.values()] == [2, 4]
+    cache = model.new_cache(6)
+    stepwise = torch.cat([model(ids[:, i : i + 1], cache=cache) for i in range(6)], dim=1)
+    torch.testing.assert_close(stepwise, model(ids), atol=1e-5, rtol=0)
 
 
 def test_the_smallest_model_is_allowed():

@@ -46,15 +46,6 @@ LLAMA3 = {
     "original_max_position_embeddings": 16,
 }
 LINEAR = {"rope_theta": 10_000.0, "rope_type": "linear", "factor": 2.5}
-#: What LLaMA 3.2 with 1 billion parameters changes of LLaMA 3.
-LLAMA_3_2: dict[str, Any] = {
-    "d_model": 2048,
-    "n_layers": 16,
-    "d_ff": 8192,
-    "max_len": 131_072,
-    "tie_embeddings": True,
-    "rotary_scaling": RotaryScaling(factor=32.0, original_len=8192),
-}
 SHAPES: dict[str, dict[str, Any]] = {
     "two query heads for one of keys": {},
     "one head in one layer": {
@@ -154,9 +145,7 @@ def test_in_bfloat16_ours_is_as_near_to_the_exact_result_as_the_reference(tmp_pa
 
 
 def test_two_layers_of_llama_3_2_1b_at_their_published_width_equal_the_reference():
-    config = LlamaConfig.llama3_8b(
-        **LLAMA_3_2 | {"n_layers": 2}, vocab_size=1000, bos_id=1, eos_id=2
-    )
+    config = LlamaConfig.llama3_2_1b(n_layers=2, vocab_size=1000, bos_id=1, eos_id=2)
     reference = LlamaForCausalLM(configure(**config.to_reference()))
     randomize(reference, std=0.02)
     model = Llama.from_pretrained(reference)
@@ -173,7 +162,7 @@ def test_far_along_the_published_context_the_turns_are_the_reference_s():
         "d_ff": 16,
     }
     ids = {"vocab_size": 100, "bos_id": 1, "eos_id": 2}
-    config = LlamaConfig.llama3_8b(**LLAMA_3_2 | sizes, **ids)  # heads of the published width
+    config = LlamaConfig.llama3_2_1b(**sizes, **ids)  # heads of the published width
     reference = randomize(LlamaForCausalLM(configure(**config.to_reference())), std=0.1)
     model, tokens = Llama.from_pretrained(reference), torch.randint(100, (1, 9))
     far = torch.tensor([[0, 1, 4095, 4096, 8191, 8192, 50_000, 131_070, 131_071]])
@@ -242,13 +231,10 @@ def test_the_reference_computes_an_interleaved_model_from_permuted_weights(tmp_p
         for part, n_heads in (("query", 4), ("key", 2)):
             if f"attention.{part}." in name:
                 weights[name] = interleaved_to_half(x, dim=0, n_heads=n_heads)
-    turned = Llama(config)
-    turned.load_weights(weights)
-    turned.save_pretrained(tmp_path)
+    Llama.from_weights(config, weights).save_pretrained(tmp_path)
     reference = LlamaForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
     close(reference(inputs[0]).logits, expected, 1e-5, "logits")
-    turned.load_weights(trained.state_dict())
-    assert (turned(inputs[0]) - expected).abs().max() > 1
+    assert (Llama.from_weights(config, trained.state_dict())(inputs[0]) - expected).abs().max() > 1
 
 
 @pytest.mark.parametrize("rope", [None, LINEAR, LLAMA3], ids=["default", "linear", "llama3"])

@@ -127,6 +127,8 @@ def transformer(**sizes):
 BAD_SIZES: dict[str, Any] = {
     "pre-norm": ({"norm_first": True}, ["norm_first=True", "norm_first=False"]),
     "sines and cosines in turn": ({"concatenated": False}, ["concatenated=False"]),
+    "waves with both ends": ({"endpoint": True}, ["endpoint=True", "endpoint=False"]),
+    "positions from 1 on": ({"first_position": 1}, ["first_position=1", "first_position=0"]),
     "learned positions": ({"positions": "learned"}, ["positions='learned'", "'sinusoidal'"]),
     "another epsilon": ({"norm_eps": 1e-6}, ["norm_eps=1e-06", "norm_eps=1e-05"]),
     "root mean squares": ({"norm": "rms"}, ["norm='rms'", "norm='layer'"]),
@@ -136,6 +138,7 @@ BAD_SIZES: dict[str, Any] = {
     "a projection of its own": ({"tie_embeddings": False}, ["tie_embeddings=False"]),
     "no bias on the logits": ({"output_bias": False}, ["output_bias=False"]),
     "heads of another width": ({"d_k": 5}, ["d_k=5", "d_k=None"]),
+    "layers that differ in their heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
 }
 BAD_ENTRIES: dict[str, Any] = {
     "another model": ({"model_type": "bart"}, ["model_type='bart'", "'marian'"]),

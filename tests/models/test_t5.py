@@ -281,6 +281,7 @@ BAD_SIZES: dict[str, Any] = {
     "other positions": ({"positions": "rotary"}, ["positions='rotary'", "['relative']"]),
     "no layers that write": ({"n_decoder_layers": 0}, ["n_decoder_layers=0", "at least 1"]),
     "padding that is no word": ({"pad_id": 40}, ["pad_id=40", "0 to 39"]),
+    "layers that differ in their heads": ({"n_heads": (2, 4)}, ["relative", "n_heads=(2, 4)"]),
 }
 UNKNOWN_TO_THE_REFERENCE: dict[str, Any] = {
     "layer norms": ({"norm": "layer"}, ["norm='layer'", "norm='rms'"]),

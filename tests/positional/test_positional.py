@@ -34,6 +34,7 @@ SCHEMES: dict[str, Callable[[], Positions]] = {
     "none": Positions,
     "sinusoidal": lambda: SinusoidalPositions(8),
     "sinusoidal, concatenated": lambda: SinusoidalPositions(8, concatenated=True),
+    "sinusoidal, from 1 on": lambda: SinusoidalPositions(8, endpoint=True, first_position=1),
     "learned": lambda: LearnedPositions(1000, 8),
     "relative": lambda: RelativePositionBias(4),
     "relative, to the left": lambda: RelativePositionBias(4, 16, 40, bidirectional=False),

@@ -43,20 +43,20 @@ def test_concatenated_sinusoids_equal_marian_s(length, d_model, device):
     )
 
 
-def timing_signal(length, channels):
+def timing_signal(length, channels, start=0):
     """Compute the positions of tensor2tensor, by the definition of its `get_timing_signal_1d`."""
     scales = channels // 2
     increment = math.log(10_000) / max(scales - 1, 1)
-    time = np.arange(length)[:, None] * np.exp(-increment * np.arange(scales))
+    time = np.arange(start, start + length)[:, None] * np.exp(-increment * np.arange(scales))
     return torch.from_numpy(np.concatenate([np.sin(time), np.cos(time)], axis=1)).float()
 
 
-@pytest.mark.parametrize(("length", "d_model"), [(1, 4), (100, 512), (3000, 64)])
-def test_with_another_base_they_equal_those_of_the_paper_s_own_code(length, d_model):
-    base = 10_000 ** (d_model / (d_model - 2))  # its waves are spaced over one step less
-    ours = SinusoidalPositions(d_model, base=base, concatenated=True)
+@pytest.mark.parametrize("start", [0, 1], ids=["tensor2tensor", "OpenNMT-tf"])
+@pytest.mark.parametrize(("length", "d_model"), [(1, 2), (100, 512), (3000, 64)])
+def test_sinusoids_with_both_ends_equal_those_of_the_paper_s_own_code(length, d_model, start):
+    ours = SinusoidalPositions(d_model, concatenated=True, endpoint=True, first_position=start)
     added = ours.embed(torch.zeros(1, length, d_model), torch.arange(length))[0]
-    torch.testing.assert_close(added, timing_signal(length, d_model), atol=1e-6, rtol=0)
+    torch.testing.assert_close(added, timing_signal(length, d_model, start), atol=1e-6, rtol=0)
 
 
 def test_learned_positions_equal_gpt2_s(device):

@@ -37,10 +37,10 @@ def inputs_of(decoder, batch=3, length=6, memory_len=8):
 
 def test_every_size_of_the_configuration_reaches_the_layers():
     config = StackConfig(
-        12, 6, 2, 20, 0.25, "gelu", True, 1e-3, bias=False, n_kv_heads=2, d_k=5, scale=0.5
+        12, (6, 2), 2, 20, 0.25, "gelu", True, 1e-3, bias=False, n_kv_heads=2, d_k=5, scale=0.5
     )
     decoder = Decoder(config)
-    for layer in decoder.layers:
+    for layer, n_heads in zip(decoder.layers, (6, 2), strict=True):
         assert isinstance(layer, DecoderLayer)
         assert layer.feed_forward.expand.weight.shape == (20, 12)
         assert layer.feed_forward.activation is gelu
@@ -49,10 +49,10 @@ def test_every_size_of_the_configuration_reaches_the_layers():
         for name in ("self_attention", "cross_attention"):
             attention = layer.get_submodule(name)
             assert isinstance(attention, MultiHeadAttention)
-            assert (attention.n_heads, attention.n_kv_heads, attention.scale) == (6, 2, 0.5)
-            assert attention.query.weight.shape == (6 * 5, 12)
+            assert (attention.n_heads, attention.n_kv_heads, attention.scale) == (n_heads, 2, 0.5)
+            assert attention.query.weight.shape == (n_heads * 5, 12)
             assert attention.key.weight.shape == attention.value.weight.shape == (2 * 5, 12)
-            assert attention.output.weight.shape == (12, 6 * 5)
+            assert attention.output.weight.shape == (12, n_heads * 5)
         for name in ("attention_norm", "cross_attention_norm", "feed_forward_norm"):
             assert getattr(layer, name).eps == 1e-3
     assert decoder.norm is not None
@@ -195,7 +195,7 @@ def test_no_input_is_modified(decoder):
 
 @pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(
-    ("kind", "looks"), [("the paper's", True), ("sines before cosines", False)]
+    ("kind", "looks"), [("the paper's", True), ("heads for each layer", False)]
 )
 def test_compiled_whole_it_gives_the_same_output_and_gradients(looks, kind):
     decoder = Decoder(stack_of(kind), cross_attention=looks)
@@ -211,7 +211,7 @@ def test_compiled_whole_it_gives_the_same_output_and_gradients(looks, kind):
 
 
 @pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize("kind", ["the paper's", "sines before cosines"])
+@pytest.mark.parametrize("kind", ["the paper's", "heads for each layer"])
 def test_exported_with_free_lengths_it_gives_the_same(kind):
     decoder = Decoder(stack_of(kind)).eval()
     randomize(decoder)

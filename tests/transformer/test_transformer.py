@@ -219,8 +219,8 @@ def test_embeddings_are_multiplied_by_the_root_of_the_width_before_positions_are
 
 @pytest.mark.parametrize(
     "options",
-    [{"concatenated": True}, {"concatenated": False}],
-    ids=["halves", "side by side"],
+    [{"concatenated": True}, {"concatenated": False}, {"endpoint": True, "first_position": 3}],
+    ids=["halves", "side by side", "both ends, from 3 on"],
 )
 def test_waves_are_those_that_the_configuration_asks_for(options):
     model = make("the paper's", **options)

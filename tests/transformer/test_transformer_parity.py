@@ -38,7 +38,7 @@ class Reference(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        n_heads = config.n_heads
+        n_heads = config.heads(0)
         sizes = {"d_model": config.d_model, "nhead": n_heads, "dim_feedforward": config.d_ff}
         options: dict[str, Any] = {"dropout": 0.0, "batch_first": True, **sizes}
         encoder_layer = nn.TransformerEncoderLayer(norm_first=config.norm_first, **options)

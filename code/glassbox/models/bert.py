@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_model_mask, check_same_shape, check_token_ids, too_long
+from glassbox.checks import (
+    check_instead_of_ids,
+    check_model_mask,
+    check_same_shape,
+    check_token_ids,
+    too_long,
+)
 from glassbox.config import Activation, StackConfig, check_ids
 from glassbox.layers import Dropout, LayerNorm, init_weights
 from glassbox.layout import HasLayout
@@ -51,7 +57,7 @@ class BertConfig(HasLayout, StackConfig):
     layout = layouts.BERT
 
     d_model: int = 768
-    n_heads: int = 12
+    n_heads: int | tuple[int, ...] = 12
     n_layers: int = 12
     d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu"
@@ -98,19 +104,24 @@ class BertEmbeddings(nn.Module):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"],
+        token_ids: Int[Tensor, "batch length"] | None,
         token_types: Int[Tensor, "batch length"] | None = None,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look up the three vectors and add them."""
+        """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
-        check_token_ids("token_ids", token_ids, len(table), table.device)
-        if (length := token_ids.size(1)) > len(places):
+        if inputs_embeds is None and token_ids is not None:
+            check_token_ids("token_ids", token_ids, len(table), table.device)
+        else:
+            check_instead_of_ids(token_ids, inputs_embeds, table)
+        x = self.token(token_ids) if inputs_embeds is None else inputs_embeds
+        if (length := x.size(1)) > len(places):
             raise too_long(length, len(places))
         if token_types is not None:
             check_token_ids("token_types", token_types, len(types), table.device)
-            check_same_shape("token_types", token_types, token_ids.shape)
+            check_same_shape("token_types", token_types, x.shape[:2])
         kinds = types[0] if token_types is None else self.token_type(token_types)
-        return self.dropout(self.norm(self.token(token_ids) + kinds + places[:length]))
+        return self.dropout(self.norm(x + kinds + places[:length]))
 
 
 class Bert(Pretrained):
@@ -140,30 +151,34 @@ class Bert(Pretrained):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"],
+        token_ids: Int[Tensor, "batch length"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
+        *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Read word pieces and return a contextual vector for each.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(batch, length)``. To run only the layers, on vectors of your own, call
-            ``bert.encoder(vectors, mask)``.
+            Integers, ``(batch, length)``; omitted if ``inputs_embeds`` is given.
         mask : Tensor, optional
             Boolean, with all four axes, ``(batch, n_heads, length, length)``, each of which may
             be 1. Padding needs ``padding_mask(token_ids, config.pad_id)``.
         token_types : Tensor, optional
             Integers, ``(batch, length)``: 0 in the first sentence, 1 in the second.
+        inputs_embeds : Tensor, optional
+            ``(batch, length, d_model)``: vectors to use instead of the embeddings of ``token_ids``.
+            To run only the layers, call ``bert.encoder(vectors, mask)``.
 
         Returns
         -------
         Tensor
             ``(batch, length, d_model)``.
         """
-        x = self.embeddings(token_ids, token_types)
+        x = self.embeddings(token_ids, token_types, inputs_embeds)
         if mask is not None:
-            (batch, length), n_heads = x.shape[:2], self.config.n_heads
+            (batch, length), n_heads = x.shape[:2], self.config.heads(0)
             check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)
         return self.encoder(x, mask)

@@ -48,15 +48,17 @@ class BertWithHead(Pretrained):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"],
+        token_ids: Int[Tensor, "batch length"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
+        *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
     ) -> Float[Tensor, "batch ..."]:
         """Run the encoder, then the head: ``logits(bert(token_ids, ...))``.
 
         Parameters
         ----------
-        token_ids, mask, token_types : Tensor
+        token_ids, mask, token_types, inputs_embeds : Tensor, optional
             As for :class:`~glassbox.models.Bert`.
 
         Returns
@@ -69,7 +71,7 @@ class BertWithHead(Pretrained):
         ValueError, TypeError
             As for :class:`~glassbox.models.Bert`.
         """
-        return self.logits(self.bert(token_ids, mask, token_types))
+        return self.logits(self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds))
 
     def logits(self, hidden: Float[Tensor, "batch length d_model"]) -> Float[Tensor, "batch ..."]:
         """Apply the head alone to the encoder's output, ``(batch, length, d_model)``."""
@@ -174,17 +176,18 @@ class BertForMaskedLM(BertWithHead):
 
     def forward(
         self,
-        token_ids: Int[Tensor, "batch length"],
+        token_ids: Int[Tensor, "batch length"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
         *,
+        inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
         at: Bool[Tensor, "batch length"] | None = None,
     ) -> Float[Tensor, "... vocab"]:
         """Run the encoder, then the head, everywhere or only where a prediction is wanted.
 
         Parameters
         ----------
-        token_ids, mask, token_types : Tensor
+        token_ids, mask, token_types, inputs_embeds : Tensor, optional
             As for :class:`~glassbox.models.Bert`.
         at : Tensor, optional
             Boolean, ``(batch, length)``: ``True`` where a prediction is wanted. Masked language
@@ -201,7 +204,7 @@ class BertForMaskedLM(BertWithHead):
         ValueError, TypeError
             As for :class:`~glassbox.models.Bert`, or if ``at`` is not boolean or of another shape.
         """
-        hidden = self.bert(token_ids, mask, token_types)
+        hidden = self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds)
         if at is None:
             return self.logits(hidden)
         check_dtype("at", at, (torch.bool,), "torch.bool, True where to predict")

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn
 
@@ -39,7 +40,7 @@ class GPT2Config(LanguageModelConfig):
     layout = layouts.GPT2
 
     d_model: int = 768
-    n_heads: int = 12
+    n_heads: int | tuple[int, ...] = 12
     n_layers: int = 12
     d_ff: int | None = None  # type: ignore[assignment]  # an int once it is made
     activation: Activation = "gelu_tanh"
@@ -47,6 +48,26 @@ class GPT2Config(LanguageModelConfig):
     max_len: int = 1024
     tie_embeddings: bool = True
     embedding_dropout: float = 0.1
+
+    @classmethod
+    def small(cls, **changes: Any) -> "GPT2Config":
+        """Return the sizes of the published model of 124 M parameters, with these changes."""
+        return cls(**({"bos_id": 50_256, "eos_id": 50_256} | changes))
+
+    @classmethod
+    def medium(cls, **changes: Any) -> "GPT2Config":
+        """Return the sizes of the published model of 355 M parameters, with these changes."""
+        return cls.small(**({"d_model": 1024, "n_heads": 16, "n_layers": 24} | changes))
+
+    @classmethod
+    def large(cls, **changes: Any) -> "GPT2Config":
+        """Return the sizes of the published model of 774 M parameters, with these changes."""
+        return cls.small(**({"d_model": 1280, "n_heads": 20, "n_layers": 36} | changes))
+
+    @classmethod
+    def xl(cls, **changes: Any) -> "GPT2Config":
+        """Return the sizes of the published model of 1558 M parameters, with these changes."""
+        return cls.small(**({"d_model": 1600, "n_heads": 25, "n_layers": 48} | changes))
 
 
 class GPT2(LanguageModel):

@@ -37,7 +37,7 @@ class LlamaConfig(LanguageModelConfig):
     layout = layouts.LLAMA
 
     d_model: int = 4096
-    n_heads: int = 32
+    n_heads: int | tuple[int, ...] = 32
     n_layers: int = 32
     d_ff: int = 11_008
     dropout: float = 0.0
@@ -83,6 +83,14 @@ class LlamaConfig(LanguageModelConfig):
         }
         return cls(**(sizes | changes))
 
+    @classmethod
+    def llama3_2_1b(cls, **changes: Any) -> "LlamaConfig":
+        """Return the sizes of the LLaMA 3.2 of 1 billion parameters, with these changes."""
+        sizes: dict[str, Any] = {"d_model": 2048, "n_layers": 16, "d_ff": 8192, "max_len": 131_072}
+        scaling = RotaryScaling(factor=32.0, original_len=8192)
+        sizes |= {"tie_embeddings": True, "rotary_scaling": scaling}
+        return cls.llama3_8b(**(sizes | changes))
+
 
 class Llama(LanguageModel):
     """A LLaMA, which returns the logits of the next token at each position.
@@ -109,6 +117,11 @@ class Llama(LanguageModel):
     layout = layouts.LLAMA
 
     def __init__(self, config: LlamaConfig) -> None:
-        d_k = config.d_k or config.d_model // config.n_heads
+        d_k = config.d_k or config.d_model // config.heads(0)
+        if config.d_k is None and len({config.heads(i) for i in range(config.n_layers)}) > 1:
+            raise ValueError(
+                f"n_heads={config.n_heads} of d_model={config.d_model} differ in their width, but "
+                "rotary positions are shared by all layers: give the width, d_k"
+            )
         positions = RotaryPositions(d_k, base=config.rotary_base, scaling=config.rotary_scaling)
         super().__init__(config, positions)

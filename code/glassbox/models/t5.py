@@ -134,7 +134,7 @@ class T5(Transformer):
     def __init__(self, config: T5Config | None = None) -> None:
         config = T5Config() if config is None else config
         super().__init__(config)
-        heads, buckets, far = config.n_heads, config.n_buckets, config.max_distance
+        heads, buckets, far = config.heads(0), config.n_buckets, config.max_distance
         self.source_positions = RelativePositionBias(heads, buckets, far, bidirectional=True)
         self.target_positions = RelativePositionBias(heads, buckets, far, bidirectional=False)
         self._init_weights()
@@ -186,7 +186,7 @@ class T5(Transformer):
             if name.endswith((".key.weight", ".value.weight", ".table.weight")):
                 nn.init.normal_(parameter, std=wide)
             elif name.endswith(".query.weight"):
-                d_k = parameter.size(0) // self.config.n_heads
+                d_k = parameter.size(0) // self.config.heads(0)
                 nn.init.normal_(parameter, std=wide * d_k**-0.5)
             elif parameter.dim() == 2 and name.startswith(("encoder.", "decoder.")):
                 nn.init.normal_(parameter, std=parameter.size(1) ** -0.5)

@@ -139,6 +139,11 @@ class SinusoidalPositions(Positions):
         See :func:`sinusoidal_encoding`.
     concatenated : bool, optional
         Whether all sines precede all cosines.
+    endpoint : bool, optional
+        Whether the exponents of ``base`` run from 0 to 1 inclusive. In the paper's formula the
+        last exponent is :math:`1 - 2/d`.
+    first_position : int, optional
+        Number of a text's first position, added to every position.
 
     Raises
     ------
@@ -147,17 +152,28 @@ class SinusoidalPositions(Positions):
 
     Notes
     -----
-    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, puts all sines before
-    all cosines, and spaces the waves over :math:`d/2 - 1` steps instead of :math:`d/2`, as a base
-    of :math:`b^{(d/2) / (d/2 - 1)}` does. Chapter 6.
+    Vaswani et al. (2017), section 3.5. The paper's own code, tensor2tensor, uses
+    ``concatenated=True, endpoint=True``: it spaces the waves over :math:`d/2 - 1` steps instead
+    of :math:`d/2`, as a base of :math:`b^{(d/2) / (d/2 - 1)}` would. OpenNMT-tf also uses
+    ``first_position=1``. Chapter 6.
     """
 
-    def __init__(self, d_model: int, *, base: float = 10_000.0, concatenated: bool = False) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        base: float = 10_000.0,
+        concatenated: bool = False,
+        endpoint: bool = False,
+        first_position: int = 0,
+    ) -> None:
         super().__init__()
         check_waves(d_model, base)
         self.d_model = d_model
         self.base = base
         self.concatenated = concatenated
+        self.endpoint = endpoint
+        self.first_position = first_position
 
     def embed(
         self, x: Float[Tensor, "batch length d_model"], positions: Int[Tensor, "*rows length"]
@@ -167,14 +183,18 @@ class SinusoidalPositions(Positions):
         like = (torch.int64, x.size(1), self.d_model) if x.dim() == 3 else None
         if not fit or (positions.dtype, *positions.shape, x.size(-1)) != like:
             check_embeddings(x, positions, self.d_model)
+        base, pairs = self.base, self.d_model // 2
+        if self.endpoint:  # exponents i / (pairs - 1), expressed by the formula's i / pairs
+            base **= pairs / max(pairs - 1, 1)
         encoding = sinusoidal_encoding(
-            positions, self.d_model, base=self.base, concatenated=self.concatenated
+            positions + self.first_position, self.d_model, base=base, concatenated=self.concatenated
         )
         return x + encoding.to(x.dtype)
 
     def extra_repr(self) -> str:
-        joined = ", concatenated=True" if self.concatenated else ""
-        return f"{self.d_model}, base={self.base:g}{joined}"
+        names = ("concatenated", "endpoint", "first_position")
+        options = [f"{name}={value}" for name in names if (value := getattr(self, name))]
+        return ", ".join([f"{self.d_model}, base={self.base:g}", *options])
 
 
 class LearnedPositions(Positions):
