@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.studies import measure_missing
+from glassbox.layers import INITIAL_STD
 from glassbox.models import GPT2
-from glassbox.models.language_model import INITIAL_STD
 from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
 from glassbox.results import FAMILY, RUNS
 from glassbox.training import (

@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from benchmarks.decoding import SMALL, pair
 from benchmarks.timing import seconds_of
 from glassbox.attention import scaled_dot_product_attention
 from glassbox.blockwise import blockwise_attention
+from glassbox.cache import Cache
 
 CONTEXTS = (128, 256, 512, 1024)
 LENGTHS = (2048, 4096, 8192, 16384)
@@ -58,15 +60,19 @@ def token_costs(device: str) -> Iterator[Growth]:
     ids = torch.randint(model.config.vocab_size, (1, max(CONTEXTS)), device=device)
     cache = model.new_cache(max(CONTEXTS) + 1)
     with_cache, without = [], []
+
+    def last_logits(ids: Tensor, cache: Cache | None = None) -> Tensor:
+        return model.logits(model.hidden(ids, cache=cache)[:, -1:])
+
     for length in CONTEXTS:
 
         def step(length: int = length) -> None:
             cache.crop(length - 1)
-            model(ids[:, length - 1 : length], cache=cache, last_only=True)
+            last_logits(ids[:, length - 1 : length], cache)
 
-        model(ids[:, cache.length : length], cache=cache, last_only=True)
+        last_logits(ids[:, cache.length : length], cache)
         with_cache.append(1000 * seconds_of(step, device, rounds=60))
-        anew = partial(model, ids[:, :length], last_only=True)
+        anew = partial(last_logits, ids[:, :length])
         without.append(1000 * seconds_of(anew, device, rounds=15))
     work = "one more token, 4 layers of width 256, "
     yield Growth(work + "with the cache", device, "ms", CONTEXTS, tuple(with_cache))

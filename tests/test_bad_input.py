@@ -371,9 +371,13 @@ MASKS = {
     "a list as mask": (
         lambda: attend(mask=[[True] * 7] * 5),
         TypeError,
-        ["mask is list", "torch.bool"],
+        ["mask is of type list", "torch.bool"],
     ),
-    "False as mask": (lambda: attend(mask=False), TypeError, ["mask is bool", "torch.bool"]),
+    "False as mask": (
+        lambda: attend(mask=False),
+        TypeError,
+        ["mask is of type bool", ".bool"],
+    ),
     "a float mask in the fused pass": (
         lambda: attend_with_heads(mask=zeros(5, 5)),
         TypeError,
@@ -455,7 +459,7 @@ BIASES = {
     "a number as bias": (
         lambda: attend_with_heads(bias=1.0),
         TypeError,
-        ["bias is float", "floating-point"],
+        ["bias is of type float", "floating-point"],
     ),
     "a bias with its axes swapped": (
         lambda: attend(bias=torch.ones(7, 5)),
@@ -630,9 +634,13 @@ IDS = {
     "a list of ids": (
         lambda: translate(target=[[1, 2]]),
         TypeError,
-        ["target_ids is a list", "torch.int64"],
+        ["target_ids is of type list", "torch.int64"],
     ),
-    "a text instead of ids": (lambda: translate(source="a b"), TypeError, ["is a str", "int64"]),
+    "a text instead of ids": (
+        lambda: translate(source="a b"),
+        TypeError,
+        ["of type str", "int64"],
+    ),
     "one text without its batch": (
         lambda: translate(source=torch.tensor([1, 2])),
         ValueError,

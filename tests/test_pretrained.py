@@ -240,18 +240,13 @@ def test_every_precision_is_kept_in_files(dtype, tmp_path):
 
 
 def split(folder: Path, n_files: int = 3) -> Path:
-    """Divide a model's file as large models are divided, with an index."""
+    """Divide a model's file as large models are divided."""
     whole = folder / "model.safetensors"
     tensors = load_file(whole)
     whole.unlink()
-    index: dict[str, str] = {}
     for i in range(n_files):
-        file = f"model-{i + 1:05}-of-{n_files:05}.safetensors"
         part = {name: x for k, (name, x) in enumerate(tensors.items()) if k % n_files == i}
-        save_file(part, folder / file)
-        index |= dict.fromkeys(part, file)
-    written = json.dumps({"metadata": {}, "weight_map": index})
-    (folder / "model.safetensors.index.json").write_text(written)
+        save_file(part, folder / f"model-{i + 1:05}-of-{n_files:05}.safetensors")
     return folder
 
 
@@ -277,7 +272,6 @@ def test_what_is_written_over_a_divided_model_takes_its_place(saved):
     split(saved)
     other = make()
     other.save_pretrained(saved)
-    assert not (saved / "model.safetensors.index.json").exists()
     assert torch.equal(run(Transformer.from_pretrained(saved)), run(other))
 
 
@@ -325,12 +319,6 @@ def test_a_parameter_with_two_names_is_found_without_being_told():
 def damage(folder: Path, **entries: Any) -> Path:
     described = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(described | entries))
-    return folder
-
-
-def index(folder: Path, content: Any) -> Path:
-    split(folder)
-    (folder / "model.safetensors.index.json").write_text(json.dumps(content))
     return folder
 
 
@@ -421,38 +409,12 @@ BAD_FILES: dict[str, Any] = {
     "a part that is missing": (
         without_last_part,
         FileNotFoundError,
-        ["lacks model-00003-of-00003.safetensors", "model.safetensors.index.json"],
+        ["2 of 3 files", "model-00001-of-00003.safetensors", "fetch the others"],
     ),
     "a part that is cut off": (
         cut_last_part,
         ValueError,
         ["model-00003-of-00003.safetensors", "cut off"],
-    ),
-    "an index of nothing": (
-        lambda folder: index(folder, {"weight_map": {}}),
-        ValueError,
-        ["no 'weight_map'", "the file of each tensor"],
-    ),
-    "an index without a map": (
-        lambda folder: index(folder, {"metadata": {}}),
-        ValueError,
-        ["no 'weight_map'"],
-    ),
-    "an index that is a list": (lambda folder: index(folder, []), ValueError, ["holds a list"]),
-    "an index of pickles": (
-        lambda folder: index(folder, {"weight_map": {"a": "pytorch_model.bin"}}),
-        ValueError,
-        ["'pytorch_model.bin'", "expected safetensors in the same folder"],
-    ),
-    "an index that leaves the folder": (
-        lambda folder: index(folder, {"weight_map": {"a": "../other.safetensors"}}),
-        ValueError,
-        ["'../other.safetensors'", "same folder"],
-    ),
-    "an index of numbers": (
-        lambda folder: index(folder, {"weight_map": {"a": 3, "b": [1]}}),
-        ValueError,
-        ["names 3", "expected safetensors"],
     ),
 }
 

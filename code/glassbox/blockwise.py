@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import count, repeat
 from typing import Any
 
 import torch
@@ -9,7 +10,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from glassbox.checks import check_attention_inputs, check_same_width
+from glassbox.checks import (
+    check_at_least,
+    check_attention_inputs,
+    check_same_width,
+    check_tensors,
+)
 
 
 @torch.compiler.disable  # a compiled graph would hold all blocks and might keep them
@@ -78,74 +84,33 @@ def blockwise_attention(
     attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Only first
     derivatives are supported, and inside a compiled model it runs uncompiled.
     """
-    if block_size < 1:
-        raise ValueError(f"block_size={block_size}: a block holds at least 1 position")
+    check_at_least("block_size", block_size, 1)
+    check_tensors(query=query, key=key, value=value)
     key, value = _one_for_each_head(query, key), _one_for_each_head(query, value)
     check_attention_inputs(query, key, value, mask, scale=scale)
     check_same_width(query, key)
-    if causal and key.size(-2) < query.size(-2):
+    q_len, k_len = query.size(-2), key.size(-2)
+    if causal and k_len < q_len:
         raise ValueError(
-            f"causal with {query.size(-2)} queries and {key.size(-2)} keys: the queries are the "
-            "last of the keys' positions, so there must be at least as many keys as queries"
+            f"causal with {q_len} queries and {k_len} keys: the queries are the last of the keys' "
+            "positions, so there must be at least as many keys as queries"
         )
-    mask = None if mask is None else torch.atleast_2d(mask)
+    if causal and mask is None:
+        mask = query.new_ones((), dtype=torch.bool)
+    if mask is not None:
+        mask = torch.atleast_2d(mask)
+        mask = mask.expand(*mask.shape[:-2], q_len, k_len)  # a view, as small as before
+    last = k_len - q_len if causal else k_len
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    context: Tensor = _BlockwiseAttention.apply(query, key, value, mask, causal, scale, block_size)
+    context: Tensor = _BlockwiseAttention.apply(query, key, value, mask, last, scale, block_size)
     return context
 
 
-class _Blocks:
-    """Divide the matrix of scores into blocks and compute one at a time."""
-
-    def __init__(
-        self,
-        query: Tensor,
-        key: Tensor,
-        mask: Tensor | None,
-        causal: bool,
-        scale: float,
-        block_size: int,
-    ) -> None:
-        self.query, self.key, self.mask = query, key, mask
-        self.causal, self.scale, self.block_size = causal, scale, block_size
-        self.precision = torch.promote_types(query.dtype, torch.float32)
-        self.offset = key.size(-2) - query.size(-2)  # the first query's position among the keys
-
-    def rows(self) -> Iterator[slice]:
-        """Yield the blocks of queries."""
-        return self._cut(self.query.size(-2))
-
-    def columns(self, rows: slice) -> Iterator[slice]:
-        """Yield the blocks of keys that any of these queries may attend to."""
-        k_len = self.key.size(-2)
-        return self._cut(min(k_len, self.offset + rows.stop) if self.causal else k_len)
-
-    def scores(self, rows: slice, columns: slice) -> Tensor:
-        """Compute one block of scores, ``-inf`` where a query must not attend."""
-        scores = self.part(self.query, rows) * self.scale @ self.part(self.key, columns).mT
-        if self.mask is not None:
-            q_len, k_len = self.mask.shape[-2:]
-            seen = self.mask[
-                ..., rows if q_len > 1 else slice(1), columns if k_len > 1 else slice(1)
-            ]
-            scores.masked_fill_(~seen, -math.inf)
-        reach = self.offset + rows.start - columns.start  # how far right the first row may look
-        if self.causal and reach < scores.size(-1) - 1:
-            future = scores.new_ones(scores.shape[-2:], dtype=torch.bool).triu(reach + 1)
-            scores.masked_fill_(future, -math.inf)
-        return scores
-
-    def part(self, x: Tensor, positions: slice) -> Tensor:
-        """Return some positions of a tensor, in the precision of the sums."""
-        return x[..., positions, :].to(self.precision)
-
-    def _cut(self, length: int) -> Iterator[slice]:
-        for start in range(0, length, self.block_size):
-            yield slice(start, min(start + self.block_size, length))
-
-
 class _BlockwiseAttention(torch.autograd.Function):
-    """The two passes, which keep no attention weights in between."""
+    """Both passes. A block of queries meets one block of keys and values after another.
+
+    The first query may attend to no key after the one at position ``last``, the second to one more.
+    """
 
     @staticmethod
     def forward(
@@ -154,56 +119,86 @@ class _BlockwiseAttention(torch.autograd.Function):
         key: Tensor,
         value: Tensor,
         mask: Tensor | None,
-        causal: bool,
+        last: int,
         scale: float,
         block_size: int,
     ) -> Tensor:
-        blocks = _Blocks(query, key, mask, causal, scale, block_size)
+        precision = torch.promote_types(query.dtype, torch.float32)
         out = query.new_empty(*query.shape[:-1], value.size(-1))
-        log_sum = query.new_empty(*query.shape[:-1], 1, dtype=blocks.precision)
-        for rows in blocks.rows():
-            total = torch.zeros_like(log_sum[..., rows, :])
-            context = torch.zeros_like(out[..., rows, :], dtype=blocks.precision)
+        log_sum = query.new_empty(*query.shape[:-1], 1, dtype=precision)
+        by_query = _blocks(block_size, query, mask, out, log_sum)
+        for reach, (queries, rows, outputs, log_sums) in zip(count(last, block_size), by_query):
+            queries = queries.to(precision) * scale
             # The lowest number, not -inf: the difference of two of them is 0 instead of NaN.
-            maximum = torch.full_like(total, torch.finfo(total.dtype).min)
-            for columns in blocks.columns(rows):
-                scores = blocks.scores(rows, columns)
+            maximum = torch.full_like(log_sums, torch.finfo(precision).min)
+            total = torch.zeros_like(log_sums)
+            context = torch.zeros_like(outputs, dtype=precision)
+            for unseen, keys, values in _seen_blocks(block_size, rows, reach, key, value):
+                scores = _scores(queries, keys.to(precision), unseen)
                 new_maximum = maximum.maximum(scores.amax(dim=-1, keepdim=True))
                 weights = scores.sub_(new_maximum).exp_()  # in place
                 correction = (maximum - new_maximum).exp()
                 total = total * correction + weights.sum(dim=-1, keepdim=True)
-                context = context * correction + weights @ blocks.part(value, columns)
+                context = context * correction + weights @ values.to(precision)
                 maximum = new_maximum
             total = total.masked_fill(total == 0, 1.0)  # nothing allowed: 0 / 1 instead of 0 / 0
-            out[..., rows, :] = context / total
-            log_sum[..., rows, :] = maximum + total.log()
+            outputs.copy_(context / total)
+            log_sums.copy_(maximum + total.log())
         ctx.save_for_backward(query, key, value, mask, out, log_sum)
-        ctx.options = causal, scale, block_size
+        ctx.options = last, scale, block_size
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, out_grad: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, mask, out, log_sum = ctx.saved_tensors
-        blocks = _Blocks(query, key, mask, *ctx.options)
-        query_grad, key_grad, value_grad = (
-            torch.zeros_like(x, dtype=blocks.precision) for x in (query, key, value)
-        )
-        for rows in blocks.rows():
-            grad = blocks.part(out_grad, rows)
+        last, scale, size = ctx.options
+        precision = log_sum.dtype
+        grads = [torch.zeros_like(x, dtype=precision) for x in (query, key, value)]
+        query_grad, *memory_grads = grads
+        by_query = _blocks(size, query, mask, out, log_sum, out_grad, query_grad)
+        for reach, (queries, rows, outputs, log_sums, grad, queries_grad) in zip(
+            count(last, size), by_query
+        ):
+            queries, grad = queries.to(precision), grad.to(precision)
             # A score's gradient is its weight times (the weight's gradient minus this average).
-            average = (grad * blocks.part(out, rows)).sum(dim=-1, keepdim=True)
-            for columns in blocks.columns(rows):
-                weights = blocks.scores(rows, columns).sub_(log_sum[..., rows, :]).exp_()
-                weights_grad = grad @ blocks.part(value, columns).mT
-                scores_grad = weights_grad.sub_(average).mul_(weights)
-                value_grad[..., columns, :] += weights.mT @ grad
-                query_grad[..., rows, :] += scores_grad @ blocks.part(key, columns) * blocks.scale
-                key_grad[..., columns, :] += (
-                    scores_grad.mT @ blocks.part(query, rows) * blocks.scale
-                )
-        grads = (x.to(query.dtype) for x in (query_grad, key_grad, value_grad))
-        return *grads, None, None, None, None
+            average = (grad * outputs).sum(dim=-1, keepdim=True)
+            for unseen, keys, values, keys_grad, values_grad in _seen_blocks(
+                size, rows, reach, key, value, *memory_grads
+            ):
+                keys, values = keys.to(precision), values.to(precision)
+                weights = _scores(queries * scale, keys, unseen).sub_(log_sums).exp_()
+                scores_grad = (grad @ values.mT).sub_(average).mul_(weights)
+                values_grad += weights.mT @ grad
+                queries_grad += scores_grad @ keys * scale
+                keys_grad += scores_grad.mT @ queries * scale
+        return *(x.to(query.dtype) for x in grads), None, None, None, None
+
+
+def _scores(queries: Tensor, keys: Tensor, unseen: Tensor | None) -> Tensor:
+    scores = queries @ keys.mT
+    return scores if unseen is None else scores.masked_fill_(unseen, -math.inf)
+
+
+def _blocks(size: int, *tensors: Tensor | None) -> Iterator[tuple[Any, ...]]:
+    """Cut tensors of one length into blocks of ``size`` positions, without copying."""
+    parts = (repeat(None) if x is None else x.split(size, dim=-2) for x in tensors)
+    return zip(*parts, strict=False)
+
+
+def _seen_blocks(
+    size: int, rows: Tensor | None, reach: int, *tensors: Tensor
+) -> Iterator[tuple[Any, ...]]:
+    """Cut keys and what belongs to them, after where a query must not attend to them.
+
+    Blocks of keys in the future of all these queries are left out.
+    """
+    mask = None if rows is None else rows.mT
+    for diagonal, (allowed, *block) in zip(count(reach, -size), _blocks(size, mask, *tensors)):
+        if allowed is None:
+            yield None, *block
+        elif diagonal > -allowed.size(-1):
+            yield ~allowed.mT.tril(diagonal), *block
 
 
 def _one_for_each_head(query: Tensor, x: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
 """Caches of the keys and values already computed, so each token costs one step (chapter 10)."""
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_continues
+from glassbox.checks import check_at_least, check_continues
 
 
 class KeyValueCache:
@@ -35,8 +35,8 @@ class KeyValueCache:
     """
 
     def __init__(self, max_len: int | None = None) -> None:
-        if max_len is not None and max_len < 1:
-            raise ValueError(f"max_len={max_len}: a cache must hold at least 1 position")
+        if max_len is not None:
+            check_at_least("max_len", max_len, 1)
         self.max_len = max_len
         self.length = 0
         self._key: Tensor | None = None
@@ -128,15 +128,10 @@ class KeyValueCache:
         return buffer
 
 
-class LayerCache:
+class LayerCache(NamedTuple):
     """The caches of one layer: one for its own past, one for the encoder's output.
 
     Parameters
-    ----------
-    max_len : int
-        Maximum number of positions the layer will read.
-
-    Attributes
     ----------
     self_attention : KeyValueCache
         Grows with each step.
@@ -149,9 +144,8 @@ class LayerCache:
     Chapter 10.
     """
 
-    def __init__(self, max_len: int) -> None:
-        self.self_attention = KeyValueCache(max_len)
-        self.cross_attention = KeyValueCache()
+    self_attention: KeyValueCache
+    cross_attention: KeyValueCache
 
 
 class Cache:
@@ -182,23 +176,16 @@ class Cache:
     """
 
     def __init__(self, n_layers: int, max_len: int) -> None:
-        if n_layers < 1:
-            raise ValueError(f"n_layers={n_layers}: a cache needs at least 1 layer")
+        check_at_least("n_layers", n_layers, 1)
         self.max_len = max_len
-        self.layers = [LayerCache(max_len) for _ in range(n_layers)]
+        self.layers = [LayerCache(KeyValueCache(max_len), KeyValueCache()) for _ in range(n_layers)]
 
     @property
     def length(self) -> int:
         """Number of positions the model has read."""
         return self.layers[0].self_attention.length
 
-    def __iter__(self) -> Iterator[LayerCache]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    def pairs(self, n_layers: int) -> list[tuple[KeyValueCache, KeyValueCache]]:
+    def pairs(self, n_layers: int) -> list[LayerCache]:
         """Return the caches of each layer's self-attention and cross-attention.
 
         Parameters
@@ -208,7 +195,7 @@ class Cache:
 
         Returns
         -------
-        list of tuple of KeyValueCache
+        list of LayerCache
             A pair for each layer.
 
         Raises
@@ -216,12 +203,12 @@ class Cache:
         ValueError
             If the cache was made for a different number of layers.
         """
-        if len(self) != n_layers:
+        if len(self.layers) != n_layers:
             raise ValueError(
-                f"the cache has {len(self)} layers, this decoder {n_layers}: make one with the "
-                "model's new_cache(max_len)"
+                f"the cache has {len(self.layers)} layers, this decoder {n_layers}: make one with "
+                "the model's new_cache(max_len)"
             )
-        return [(layer.self_attention, layer.cross_attention) for layer in self.layers]
+        return self.layers
 
     def reorder(self, rows: Int[Tensor, " new_batch"], *, same_memory: bool = False) -> None:
         """Keep these rows of the batch, in this order; a row may be kept more than once.

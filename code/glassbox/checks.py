@@ -8,6 +8,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+#: The dtypes of token ids and positions, and of what is learned.
+INTEGERS = (torch.int64, torch.int32)
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+#: What is expected of a mask and of a bias, in which ``{0}`` is the given one's name.
+A_MASK = (
+    "torch.bool, True where a query may attend to a key. Turn a mask of ones and zeros into one "
+    "with {0}.bool(), and one of 0 and -inf with {0} == 0"
+)
+A_BIAS = (
+    "floating-point numbers, which are added to the scores. A boolean tensor of who may attend to "
+    "whom is a mask"
+)
 #: The axes of a mask, and those that a mask with fewer axes may mean.
 MASK_AXES = ("batch", "n_heads", "q_len", "k_len")
 FEWER_AXES = (
@@ -33,6 +45,49 @@ def check_tensors(**given: Any) -> None:
                 f"{name} is of type {type(thing).__name__}; expected a tensor: "
                 f"torch.as_tensor({name})"
             )
+
+
+def check_dtype(name: str, given: Any, dtypes: tuple[torch.dtype, ...], expected: str) -> None:
+    """Reject what is not a tensor of one of these ``dtypes``; ``expected`` ends the message.
+
+    Raises
+    ------
+    TypeError
+        If ``given`` is not; the message names it.
+    """
+    kind = given.dtype if isinstance(given, Tensor) else f"of type {type(given).__name__}"
+    if kind not in dtypes:
+        raise TypeError(f"{name} is {kind}; expected {expected.format(name)}")
+
+
+def check_device(name: str, given: Tensor, device: torch.device, other: str) -> None:
+    """Reject a tensor on a different ``device`` from that of the ``other`` ones.
+
+    Raises
+    ------
+    ValueError
+        If ``given`` is; the message names both devices.
+    """
+    if given.device != device:
+        raise ValueError(
+            f"{name} is on {given.device}, {other} on {device}: "
+            f"move it there with {name}.to('{device}')"
+        )
+
+
+def check_precision(name: str, given: Tensor, weight: Tensor, module: str) -> None:
+    """Reject a tensor whose dtype differs from that of a ``module``'s ``weight``.
+
+    Raises
+    ------
+    ValueError
+        If that of ``given`` does. Under autocast, which converts it, any will do.
+    """
+    if given.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
+        raise ValueError(
+            f"{name} is {given.dtype}, the weights of this {module} are {weight.dtype}: "
+            f"convert it with .to({weight.dtype})"
+        )
 
 
 def check_whole(name: str, given: Any) -> None:
@@ -99,11 +154,7 @@ def check_attention_inputs(
                 f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
                 "Bring them together with key.to(query) and value.to(query)"
             )
-    if not query.is_floating_point():
-        raise TypeError(
-            f"query, key and value are {query.dtype}; expected floating-point numbers, such as "
-            "torch.float32: turn them into these with .float()"
-        )
+    check_dtype("query", query, FLOATS, "floating-point numbers, torch.float32: call {0}.float()")
     scores_shape = (*query.shape[:-1], key.size(-2))
     if mask is not None:
         check_mask(mask, scores_shape, query.device)
@@ -118,9 +169,7 @@ def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
     )
 
 
-def check_sequences(
-    weight: Tensor, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
-) -> None:
+def check_sequences(weight: Tensor, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Reject sequences of vectors that do not fit an attention with this ``weight``.
 
     Raises
@@ -130,35 +179,26 @@ def check_sequences(
     TypeError
         If one is not a floating-point tensor.
     """
-    given: dict[str, Any] = {"query": query, "key": key, "value": value}
-    for name, tensor in given.items():
-        if tensor is None:
-            continue
-        if not isinstance(tensor, Tensor):
-            check_tensors(**{name: tensor})
-        if tensor.dim() != 3 or tensor.size(-1) != weight.size(-1):
-            raise ValueError(
-                f"{name} has shape {tuple(tensor.shape)}; expected (batch, length, "
-                f"{weight.size(-1)}): {weight.size(-1)} is the d_model of this attention"
-            )
-        if tensor.device != weight.device:
-            raise ValueError(
-                f"{name} is on {tensor.device}, the weights of this attention are on "
-                f"{weight.device}: move it there with .to('{weight.device}')"
-            )
-        # Under autocast the projections convert their inputs.
-        if (
-            tensor.dtype != weight.dtype
-            and tensor.is_floating_point()
-            and not torch.is_autocast_enabled(weight.device.type)
-        ):
-            raise ValueError(
-                f"{name} is {tensor.dtype}, the weights of this attention are {weight.dtype}: "
-                f"convert it with .to({weight.dtype})"
-            )
-    if key is not None or 0 in query.shape or not query.is_floating_point():
-        key = query if key is None else key
-        check_attention_inputs(query, key, key if value is None else value)
+    check_tensors(query=query, key=key, value=value)
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        check_vectors(name, x, weight, "attention")
+    check_attention_inputs(query, key, value)
+
+
+def check_vectors(name: str, x: Tensor, weight: Tensor, module: str) -> None:
+    """Reject a sequence of vectors that does not fit a ``module`` with this ``weight``.
+
+    Raises
+    ------
+    ValueError
+        If a shape, dtype or device does not fit; the message says which would.
+    """
+    width = weight.size(-1)
+    if x.dim() != 3 or x.size(-1) != width:
+        fits = f"(batch, length, {width}): {width} is the d_model of this {module}"
+        raise wrong_shape(name, x, fits)
+    check_device(name, x, weight.device, f"the weights of this {module} are")
+    check_precision(name, x, weight, module)
 
 
 def check_same_width(query: Tensor, key: Tensor) -> None:
@@ -187,9 +227,7 @@ def check_additive_weights(
         If a shape does not fit; the message names both.
     """
     if score_weight.dim() != 1:
-        raise ValueError(
-            f"score_weight has shape {tuple(score_weight.shape)}; expected one axis, (d_hidden,)"
-        )
+        raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
         if weight.shape != (score_weight.numel(), tensor.size(-1)):
             raise ValueError(
@@ -216,13 +254,14 @@ def check_model_mask(
     """
     if mask is None:
         return
-    if isinstance(mask, Tensor) and mask.dtype == torch.bool and mask.dim() != len(MASK_AXES):
+    check_dtype(name, mask, (torch.bool,), A_MASK)
+    if mask.dim() != len(MASK_AXES):
         raise ValueError(
             f"{name} has shape {tuple(mask.shape)}; a model expects all four axes, "
             f"({', '.join(MASK_AXES)}) = {tuple(scores_shape)}, where each may also be 1"
             f"{_remedies(name, mask.shape, scores_shape)}"
         )
-    check_mask(mask, scores_shape, device, name)
+    _check_joins_scores(name, mask, scores_shape, device)
 
 
 def check_mask(
@@ -237,36 +276,8 @@ def check_mask(
     ValueError
         If its shape does not broadcast to ``scores_shape``, or it is on another device.
     """
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        given = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(
-            f"{name} is {given}; expected torch.bool, True where a query may attend to a key. "
-            f"Turn a mask of ones and zeros into one with {name}.bool(), "
-            f"and one of 0 and -inf with {name} == 0"
-        )
-    if not broadcasts(mask.shape, scores_shape):
-        raise ValueError(
-            f"{name} has shape {tuple(mask.shape)}, which does not broadcast to the scores' shape "
-            f"{tuple(scores_shape)}, (..., q_len, k_len)"
-            f"{_remedies(name, mask.shape, scores_shape)}"
-        )
-    if mask.device != device:
-        raise ValueError(
-            f"{name} is on {mask.device}, the queries are on {device}: "
-            f"move it there with {name}.to('{device}')"
-        )
-
-
-def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> str:
-    """Show how to add the missing axes to a mask of this shape, for each meaning it may have."""
-    axes = {4: MASK_AXES, 3: ("batch", "q_len", "k_len")}.get(len(scores_shape), ())
-    sizes = dict(zip(axes, scores_shape, strict=True))
-    return "".join(
-        f". If these are ({', '.join(kept)}): "
-        f"{name}[{', '.join(':' if axis in kept else 'None' for axis in axes)}]"
-        for kept in FEWER_AXES
-        if len(kept) < len(axes) and tuple(sizes.get(axis) for axis in kept) == tuple(shape)
-    )
+    check_dtype(name, mask, (torch.bool,), A_MASK)
+    _check_joins_scores(name, mask, scores_shape, device)
 
 
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
@@ -279,22 +290,32 @@ def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device
     ValueError
         If its shape does not broadcast to ``scores_shape``, or it is on another device.
     """
-    if not isinstance(bias, Tensor) or not bias.is_floating_point():
-        given = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
-        raise TypeError(
-            f"bias is {given}; expected floating-point numbers, which are added to the "
-            "scores. A boolean tensor of who may attend to whom is a mask"
-        )
-    if not broadcasts(bias.shape, scores_shape):
+    check_dtype("bias", bias, FLOATS, A_BIAS)
+    _check_joins_scores("bias", bias, scores_shape, device)
+
+
+def _check_joins_scores(
+    name: str, given: Tensor, scores_shape: tuple[int, ...], device: torch.device
+) -> None:
+    if not broadcasts(given.shape, scores_shape):
         raise ValueError(
-            f"bias has shape {tuple(bias.shape)}, which does not broadcast to the scores' shape "
+            f"{name} has shape {tuple(given.shape)}, which does not broadcast to the scores' shape "
             f"{tuple(scores_shape)}, (..., q_len, k_len)"
+            f"{_remedies(name, given.shape, scores_shape)}"
         )
-    if bias.device != device:
-        raise ValueError(
-            f"bias is on {bias.device}, the queries are on {device}: "
-            f"move it there with bias.to('{device}')"
-        )
+    check_device(name, given, device, "the queries are")
+
+
+def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> str:
+    """Show how to add the missing axes to a mask of this shape, for each meaning it may have."""
+    axes = {4: MASK_AXES, 3: ("batch", "q_len", "k_len")}.get(len(scores_shape), ())
+    sizes = dict(zip(axes, scores_shape, strict=True))
+    return "".join(
+        f". If these are ({', '.join(kept)}): "
+        f"{name}[{', '.join(':' if axis in kept else 'None' for axis in axes)}]"
+        for kept in FEWER_AXES
+        if len(kept) < len(axes) and tuple(sizes.get(axis) for axis in kept) == tuple(shape)
+    )
 
 
 def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -318,11 +339,7 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
         raise ValueError(
             f"{given}; expected (..., {width}) and ({width},): {width} is the d_model of this norm"
         )
-    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
-        raise ValueError(
-            f"x is {x.dtype}, the weights of this norm are {weight.dtype}: convert it with "
-            f".to({weight.dtype})"
-        )
+    check_precision("x", x, weight, "norm")
 
 
 def check_heads(
@@ -373,18 +390,14 @@ def check_token_ids(
         _check_ids(what, ids, device)
     if torch.compiler.is_compiling() or ids.is_meta:
         return  # only shapes, no values
-    if ids.min() < 0 or ids.max() >= vocab_size:
-        raise _unknown_ids(what, ids, vocab_size)
+    low, high = (int(end) for end in ids.aminmax())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
+            "Was the text tokenized for another model?"
+        )
     if unmasked is not None and (ids == unmasked).any():
         raise _unmasked_padding(what, unmasked)
-
-
-def _unknown_ids(what: str, ids: Tensor, vocab_size: int) -> ValueError:
-    low, high = (int(end) for end in ids.aminmax())
-    return ValueError(
-        f"{what} runs from {low} to {high}; this model knows 0 to {vocab_size - 1}. "
-        "Was the text tokenized for another model?"
-    )
 
 
 def _unmasked_padding(what: str, pad_id: int) -> ValueError:
@@ -395,19 +408,27 @@ def _unmasked_padding(what: str, pad_id: int) -> ValueError:
     )
 
 
-def _check_ids(what: str, ids: Tensor, device: torch.device) -> None:
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
-        given = ids.dtype if isinstance(ids, Tensor) else f"a {type(ids).__name__}"
-        raise TypeError(f"{what} is {given}; expected a tensor of integers, torch.int64")
+def _check_ids(what: str, ids: Any, device: torch.device) -> None:
+    check_dtype(what, ids, INTEGERS, "a tensor of integers, torch.int64")
     if ids.dim() != 2 or 0 in ids.shape:
-        raise ValueError(
-            f"{what} has shape {tuple(ids.shape)}; expected (batch, length) with at least one token"
-        )
-    if ids.device != device:
-        raise ValueError(
-            f"{what} is on {ids.device}, the model is on {device}: move it there with "
-            f".to('{device}')"
-        )
+        raise wrong_shape(what, ids, "(batch, length) with at least one token")
+    check_device(what, ids, device, "the model is")
+
+
+def check_instead_of_ids(token_ids: Any, inputs_embeds: Any, weight: Tensor) -> None:
+    """Reject vectors that cannot replace those of token ids, rows of this ``weight``.
+
+    Raises
+    ------
+    ValueError
+        If there are both or neither, or shape, dtype or device do not fit.
+    TypeError
+        If the vectors are not a tensor of floating-point numbers.
+    """
+    if (token_ids is None) == (inputs_embeds is None):
+        raise ValueError("give either token_ids or inputs_embeds, and not both")
+    check_dtype("inputs_embeds", inputs_embeds, FLOATS, f"vectors of {weight.dtype}")
+    check_vectors("inputs_embeds", inputs_embeds, weight, "model")
 
 
 def too_long(length: int, max_len: int) -> ValueError:
@@ -431,9 +452,24 @@ def too_long(length: int, max_len: int) -> ValueError:
     )
 
 
-def give_either(one: str, other: str) -> ValueError:
-    """Return the error to raise if neither of two arguments is given, or both are."""
-    return ValueError(f"give either {one} or {other}, and not both")
+def wrong_shape(name: str, given: Tensor, expected: str) -> ValueError:
+    """Return the error to raise for a tensor that has a shape other than the ``expected`` one.
+
+    Parameters
+    ----------
+    name : str
+        The tensor's name.
+    given : Tensor
+        The tensor.
+    expected : str
+        The shapes that fit, in words.
+
+    Returns
+    -------
+    ValueError
+        The message names both.
+    """
+    return ValueError(f"{name} has shape {tuple(given.shape)}; expected {expected}")
 
 
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
@@ -445,9 +481,7 @@ def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
         If its shape is not ``shape``; the message names both.
     """
     if given.shape != shape:
-        raise ValueError(
-            f"{what} has shape {tuple(given.shape)}; expected that of the tokens, {tuple(shape)}"
-        )
+        raise wrong_shape(what, given, f"that of the tokens, {tuple(shape)}")
 
 
 def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
@@ -523,15 +557,9 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
     ValueError
         If it has any other number of axes.
     """
-    if not isinstance(positions, Tensor) or positions.dtype not in (torch.int64, torch.int32):
-        given = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
-        raise TypeError(
-            f"{name} is {given}; expected a tensor of integers, such as torch.arange(length)"
-        )
+    check_dtype(name, positions, INTEGERS, "a tensor of integers, such as torch.arange(length)")
     if positions.dim() not in (1, 2):
-        raise ValueError(
-            f"{name} has shape {tuple(positions.shape)}; expected (length,) or (batch, length)"
-        )
+        raise wrong_shape(name, positions, "(length,) or (batch, length)")
 
 
 def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -> None:
@@ -551,15 +579,9 @@ def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -
             "(batch, length, d_model), and (length,) or (batch, length)"
         )
     if d_model not in (None, x.size(-1)):
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}; expected (batch, length, {d_model}): {d_model} is the "
-            "d_model of these positions"
-        )
-    if positions.device != x.device:
-        raise ValueError(
-            f"positions are on {positions.device}, x is on {x.device}: "
-            f"move them there with .to('{x.device}')"
-        )
+        width = f"(batch, length, {d_model}): {d_model} is the d_model of these positions"
+        raise wrong_shape("x", x, width)
+    check_device("positions", positions, x.device, "x is")
 
 
 def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
@@ -581,11 +603,7 @@ def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
             f"{tuple(k_positions.shape)}; expected (q_len,) and (k_len,), with the same batch "
             "in front if there is one"
         )
-    if q_positions.device != k_positions.device:
-        raise ValueError(
-            f"q_positions is on {q_positions.device}, k_positions on {k_positions.device}: "
-            f"move them together with k_positions.to('{q_positions.device}')"
-        )
+    check_device("k_positions", k_positions, q_positions.device, "q_positions is")
 
 
 def check_even(name: str, size: int, why: str) -> None:

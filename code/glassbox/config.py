@@ -1,14 +1,24 @@
 """The sizes of a stack of layers, checked when they are set."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin
 
-from glassbox.checks import check_heads, check_kind, check_scale
+from glassbox.checks import check_heads, check_kind
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 PositionKind = Literal["none", "sinusoidal", "learned", "relative", "rotary", "alibi"]
+
+#: The ranges of numbers: the names of the fields, whether a number is in the range, and its words.
+RANGES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    (r"[dn]_\w+|\w*vocab_size|max_len", lambda size: size >= 1, "at least 1"),
+    (r"\w*dropout", lambda share: 0 <= share < 1, "at least 0 and less than 1"),
+    (r"norm_eps|scale", lambda number: number > 0, "more than 0"),
+    (r"\w+_base", lambda base: base > 1, "more than 1"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class StackConfig:
     ValueError
         If a size is not positive, the heads do not divide the width, ``n_heads`` has a number for
         too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
-        [0, 1), ``norm_eps`` is not positive, or a kind is unknown.
+        [0, 1), ``norm_eps`` or ``scale`` is not positive, or a kind is unknown.
     TypeError
         If a size is not an integer, or if ``dropout``, ``norm_eps`` or ``scale`` is not a number.
 
@@ -76,42 +86,64 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        self._check_kinds()
-        for name in ("n_layers", "d_ff"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if isinstance(self.n_heads, tuple) and len(self.n_heads) != self.n_layers:
+        d_ff: object = self.d_ff
+        if d_ff is None:  # the default of some subclasses
+            object.__setattr__(self, "d_ff", 4 * self.d_model)
+        for field in fields(self):
+            declared = get_args(field.type) or (field.type,)
+            _check_field(field.name, getattr(self, field.name), declared)
+        of_layers = self.n_heads if isinstance(self.n_heads, tuple) else (self.n_heads,)
+        if isinstance(self.n_heads, tuple) and len(of_layers) != self.n_layers:
             raise ValueError(
-                f"n_heads={self.n_heads} has a number for {len(self.n_heads)} layers, but "
+                f"n_heads={self.n_heads} has a number for {len(of_layers)} layers, but "
                 f"n_layers={self.n_layers}: give one for each layer, or one for all"
             )
-        for n_heads in self.n_heads if isinstance(self.n_heads, tuple) else (self.n_heads,):
+        for n_heads in of_layers:
             check_heads(self.d_model, n_heads, self.n_kv_heads, self.d_k)
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout={self.dropout}: must be at least 0 and less than 1")
-        if not self.norm_eps > 0:
-            raise ValueError(f"norm_eps={self.norm_eps}: must be more than 0")
-        check_scale(self.scale)
 
     def heads(self, layer: int) -> int:
         """Return the number of attention heads of one layer, counted from 0."""
         return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
-    def _check_kinds(self) -> None:
-        """Reject numbers and words that do not fit the declared types of the fields."""
-        for field in fields(self):
-            given, declared = getattr(self, field.name), get_args(field.type) or (field.type,)
-            if all(isinstance(kind, str) for kind in declared):
-                check_kind(field.name, given, declared)
-            elif int in declared or float in declared:
-                _check_number(field.name, given, declared)
 
-
-def _check_number(name: str, given: Any, declared: tuple[Any, ...]) -> None:
-    """Reject a value of none of the ``declared`` types, at least one of which is numeric."""
+def _check_field(name: str, given: Any, declared: tuple[Any, ...]) -> None:
+    """Reject words and numbers of none of the ``declared`` types, and numbers out of range."""
+    if all(isinstance(kind, str) for kind in declared):
+        check_kind(name, given, declared)
+    if not {int, float} & {*declared}:
+        return
+    several = any(get_origin(kind) is tuple for kind in declared)
+    if several and isinstance(given, tuple):
+        for one in given:
+            _check_field(name, one, declared)
+        return
     kinds = {int: Integral, float: Real}
     if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
         expected = "a whole number" if int in declared else "a number"
-        if any(get_origin(kind) is tuple for kind in declared):
-            expected += f", or a tuple of them: tuple({name})"
+        expected += f", or a tuple of them: tuple({name})" if several else ""
         raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")
+    for pattern, fits, words in RANGES:
+        if given is not None and re.fullmatch(pattern, name) and not fits(given):
+            raise ValueError(f"{name}={given}: must be {words}")
+
+
+def check_ids(config: Any, vocab_size: int) -> None:
+    """Reject ids in a ``config`` that are not in a vocabulary of ``vocab_size`` tokens.
+
+    Raises
+    ------
+    ValueError
+        If one is not; the message names it and the vocabulary's size.
+    """
+    for name in (field.name for field in fields(config) if field.name.endswith("_id")):
+        if not in_vocabulary(given := getattr(config, name), vocab_size):
+            raise ValueError(
+                f"{name}={given} is not in a vocabulary of {vocab_size}: "
+                f"choose one of 0 to {vocab_size - 1}"
+            )
+
+
+def in_vocabulary(ids: int | tuple[int, ...] | None, vocab_size: int) -> bool:
+    """Return whether all ``ids``, one, several or None, are less than ``vocab_size``."""
+    ids = ids if isinstance(ids, tuple) else () if ids is None else (ids,)
+    return all(0 <= given < vocab_size for given in ids)

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-from glassbox.checks import broadcasts, check_kind
+from glassbox.checks import check_bias, check_kind, check_mask
 from glassbox.masks import allowed_past
 
 Formula = TypeVar("Formula", bound=Callable[..., Any])
@@ -131,8 +131,6 @@ def _attend(
     alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
     if not alone and (causal or mask is not None or around.bias is not None):
         mask = _added(query, key, mask, causal, around.bias)
-        if mask is NotImplemented:
-            return NotImplemented  # the formula raises the error
     grouped = query.size(1) != key.size(1)
     return F.scaled_dot_product_attention(
         query, key, value, mask, is_causal=alone, scale=attention.scale, enable_gqa=grouped
@@ -141,28 +139,19 @@ def _attend(
 
 def _added(
     query: Tensor, key: Tensor, mask: Tensor | None, causal: bool, bias: Tensor | None
-) -> Any:
-    """Combine mask, causality and bias into one tensor of four axes, if they fit."""
-    q_len, k_len = query.size(2), key.size(2)
-    for given in (mask, bias):
-        if given is not None and not _fits_scores(given, given is mask, query, k_len):
-            return NotImplemented
+) -> Tensor | None:
+    """Combine mask, causality and bias into one tensor of four axes."""
+    scores_shape = (*query.shape[:3], key.size(2))
+    if mask is not None:
+        check_mask(mask, scores_shape, query.device)
     if causal:
-        mask = allowed_past(mask, q_len, k_len, query.device)
+        mask = allowed_past(mask, query.size(2), key.size(2), query.device)
     if bias is not None:
+        check_bias(bias, scores_shape, query.device)
         bias = bias.to(query.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     # The kernel's fast paths want all four axes.
     return None if mask is None else mask[(None,) * (4 - mask.dim())]
-
-
-def _fits_scores(given: Any, boolean: bool, query: Tensor, k_len: int) -> bool:
-    return (
-        isinstance(given, Tensor)
-        and (given.dtype == torch.bool if boolean else given.is_floating_point())
-        and given.device == query.device
-        and broadcasts(given.shape, (*query.shape[:3], k_len))
-    )
 
 
 def _short_and_half(query: Tensor, key: Tensor) -> bool:

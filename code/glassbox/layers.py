@@ -15,6 +15,9 @@ from glassbox.config import StackConfig
 from glassbox.kernels import formula
 from glassbox.linear import Linear
 
+#: Standard deviation of the initial weights of published models.
+INITIAL_STD = 0.02
+
 
 @formula
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
@@ -651,6 +654,23 @@ class Decoder(nn.Module):
                 cache.crop(start)  # no layer keeps a step that another layer refused
             raise
         return x if self.norm is None else self.norm(x)
+
+
+def init_weights(module: nn.Module) -> None:
+    """Initialise the parameters of linear maps and embeddings in a ``module``.
+
+    Notes
+    -----
+    Radford et al. (2018), section 4.1. Weights are normally distributed with a standard deviation
+    of 0.02 and biases are 0, as in BERT, GPT-2 and LLaMA. The padding's vector is 0.
+    """
+    for part in module.modules():
+        if isinstance(part, nn.Linear | nn.Embedding):
+            nn.init.normal_(part.weight, std=INITIAL_STD)
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)
+        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
+            nn.init.zeros_(part.weight[part.padding_idx])
 
 
 def _attention(config: StackConfig, index: int) -> MultiHeadAttention:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import torch
 from torch import Tensor
 
+from glassbox.checks import check_kind
 from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
@@ -40,11 +41,7 @@ def read_activation(name: str) -> Activation:
     ValueError
         If this package does not have the activation.
     """
-    if name not in REFERENCE_ACTIVATIONS:
-        known = sorted(REFERENCE_ACTIVATIONS)
-        raise ValueError(
-            f"activation {name!r} in config.json is not known; expected one of {known}"
-        )
+    check_kind("activation", name, tuple(REFERENCE_ACTIVATIONS))
     return REFERENCE_ACTIVATIONS[name]
 
 
@@ -204,8 +201,6 @@ class Layout:
         The reference's names of modules or parameters, and ours. ``{}`` matches a part that both
         share, such as a layer's number; a tuple lists several of ours whose rows are stacked. A
         parameter may be read under several names. An empty mapping means that all names are ours.
-    repeated : bool
-        Whether a parameter with several names is written under each of them or only the first.
     prefix : str
         What some of the reference's models put before these names.
     outside : tuple of str
@@ -225,7 +220,6 @@ class Layout:
     lost: tuple[str, ...] = ()
     own: bool = False
     names: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    repeated: bool = False
     prefix: str = ""
     outside: tuple[str, ...] = ()
     transposed: tuple[str, ...] = ()
@@ -362,7 +356,7 @@ class Layout:
             return dict(weights)
         written, done = {}, set[str]()
         for name, ours in self.table(weights).items():
-            if self.repeated or not done & {*ours}:
+            if not done & {*ours}:
                 x = torch.cat([weights[part] for part in ours]) if ours[1:] else weights[ours[0]]
                 x = x.movedim(0, -1) if name.endswith(self.transposed) else x
                 written[name] = x[None] if name.endswith(self.rows) else x

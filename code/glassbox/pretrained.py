@@ -1,8 +1,7 @@
 """Models that read and write the files of published models."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
 from pathlib import Path
@@ -11,12 +10,10 @@ from typing import Any, ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
+from glassbox.checks import FLOATS
 from glassbox.layout import Layout, check_weights, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, write_model
-
-#: The dtypes of trainable parameters.
-FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Model = TypeVar("Model", bound="Pretrained")
 Source = str | os.PathLike[str] | nn.Module | None
@@ -71,12 +68,35 @@ class Pretrained(nn.Module):
                 f"which {cls.__name__}? Give from_pretrained a name on the Hugging Face hub, a "
                 "folder, or a model of transformers"
             )
-        entries, weights, where = read_source(source)
-        with refuse_impossible_sizes(cls.__name__, where):
-            config = cls.configure(entries, weights)
-        model = cls._empty(config, weights, where)
+        model, weights, where = cls.describe(source)
         model.load_weights(model.from_reference(weights), where)
         return model.eval()
+
+    @classmethod
+    def describe(cls: type[Model], source: Source) -> tuple[Model, dict[str, Tensor], str]:
+        """Return a published model without its parameters, and these under the reference's names.
+
+        Parameters
+        ----------
+        source : str, path or nn.Module, optional
+            As for :meth:`from_pretrained`.
+
+        Returns
+        -------
+        model : Pretrained
+            On the meta device: it takes no memory and has drawn no random numbers.
+        weights : dict of str to Tensor
+            The parameters, on the CPU.
+        where : str
+            Their origin, for messages.
+
+        Raises
+        ------
+        FileNotFoundError, ConnectionError, PermissionError, ValueError
+            As for :meth:`from_pretrained`.
+        """
+        entries, weights, where = read_source(source)
+        return cls._empty(entries, weights, where), weights, where
 
     @classmethod
     def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
@@ -102,20 +122,25 @@ class Pretrained(nn.Module):
         TypeError
             If one is not a tensor.
         """
+        check_weights(weights)
         model = cls._empty(config, weights, "this dictionary")
-        ours = model.state_dict().keys() & weights.keys()
-        model.load_weights(
-            weights if 2 * len(ours) > len(weights) else model.from_reference(weights)
-        )
+        ours = 2 * len(model.state_dict().keys() & weights.keys()) > len(weights)
+        model.load_weights(weights if ours else model.from_reference(weights))
         return model.eval()
 
     @classmethod
     def _empty(cls: type[Model], config: Any, weights: Mapping[str, Tensor], where: str) -> Model:
-        """Build a model that takes no memory and draws no random numbers, ready for loading."""
-        check_weights(weights)
-        with refuse_impossible_sizes(cls.__name__, where), torch.device("meta"):
+        """Build a model on the meta device, from its sizes or the entries of ``config.json``."""
+        try:
+            config = cls.configure(config, weights) if isinstance(config, Mapping) else config
             check_plausible(config, weights, where)
-            return cls(config)
+            with torch.device("meta"):
+                return cls(config)
+        except (TypeError, OverflowError, RuntimeError) as error:  # at impossible sizes
+            first_line = str(error).partition("\n")[0]
+            raise ValueError(
+                f"the configuration of {where} describes no {cls.__name__}: {first_line}"
+            ) from error
 
     @classmethod
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Any:
@@ -325,35 +350,6 @@ def check_plausible(config: Any, weights: Mapping[str, Tensor], where: str) -> N
                 f"{name}={size}, but {where} holds only {limit} {what}: is this the configuration "
                 "of another model?"
             )
-
-
-@contextmanager
-def refuse_impossible_sizes(kind: str, where: str) -> Iterator[None]:
-    """Turn the errors of Python and PyTorch at impossible sizes into a one-line ``ValueError``.
-
-    Parameters
-    ----------
-    kind : str
-        What is being built, for the message.
-    where : str
-        The origin of the sizes, for the message.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    ValueError
-        If the block raises one, a ``TypeError``, an ``OverflowError`` or a ``RuntimeError``.
-    """
-    try:
-        yield
-    except (TypeError, OverflowError, RuntimeError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(
-            f"the configuration of {where} describes no {kind}: {first_line}"
-        ) from error
 
 
 def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.cache import Cache
 from glassbox.checks import check_model_mask, check_token_ids, too_long
-from glassbox.config import PositionKind, StackConfig
+from glassbox.config import PositionKind, StackConfig, check_ids
 from glassbox.layers import Decoder, Dropout, Encoder
 from glassbox.layout import Entry, HasLayout, Layout
 from glassbox.linear import Linear
@@ -104,16 +104,20 @@ class TransformerConfig(HasLayout, StackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("vocab_size", "target_vocab_size", "n_decoder_layers", "max_len"):
-            if (size := getattr(self, name)) is not None and size < 1:
-                raise ValueError(f"{name}={size}: must be at least 1")
-        for name in ("pad_id", "bos_id", "eos_id"):
-            if not 0 <= (given := getattr(self, name)) < self.written_vocab_size:
-                raise ValueError(
-                    f"{name}={given} is not in a vocabulary of {self.written_vocab_size}: "
-                    f"choose one of 0 to {self.written_vocab_size - 1}"
-                )
-        self._check_heads_of_layers()
+        check_ids(self, self.written_vocab_size)
+        if not isinstance(self.n_heads, tuple):
+            return
+        if self.n_decoder_layers not in (None, self.n_layers):
+            raise ValueError(
+                f"n_heads={self.n_heads} would be those of both stacks, but n_layers="
+                f"{self.n_layers} and n_decoder_layers={self.n_decoder_layers}: give one number"
+            )
+        if len({*self.n_heads}) > 1 and self.positions in ("relative", "rotary", "alibi"):
+            raise ValueError(
+                f"positions={self.positions!r} are shared by all layers, but these differ in their "
+                f"heads: n_heads={self.n_heads}. Give all the same number, or add positions to the "
+                "embeddings: 'sinusoidal' or 'learned'"
+            )
 
     @property
     def written_vocab_size(self) -> int:
@@ -126,27 +130,12 @@ class TransformerConfig(HasLayout, StackConfig):
         n_layers = self.n_layers if self.n_decoder_layers is None else self.n_decoder_layers
         return replace(self, n_layers=n_layers, n_decoder_layers=None)
 
-    def _check_heads_of_layers(self) -> None:
-        if not isinstance(self.n_heads, tuple):
-            return
-        if self.n_decoder_layers not in (None, self.n_layers):
-            raise ValueError(
-                f"n_heads={self.n_heads} would be those of both stacks, but n_layers="
-                f"{self.n_layers} and n_decoder_layers={self.n_decoder_layers}: give one number"
-            )
-        if len(set(self.n_heads)) > 1 and self.positions in ("relative", "rotary", "alibi"):
-            raise ValueError(
-                f"positions={self.positions!r} are shared by all layers, but these differ in their "
-                f"heads: n_heads={self.n_heads}. Give all the same number, or add positions to the "
-                "embeddings: 'sinusoidal' or 'learned'"
-            )
-
 
 #: The layout of this package's own files: all fields and parameters under their own names.
 OWN_LAYOUT = Layout(
     constants={"model_type": MODEL_TYPE},
-    entries={field.name: Entry((field.name,)) for field in fields(TransformerConfig)}
-    | {"n_heads": Entry(("n_heads",), read=lambda n, _: tuple(n) if isinstance(n, list) else n)},
+    entries={field.name: Entry(field.name) for field in fields(TransformerConfig)}
+    | {"n_heads": Entry("n_heads", lambda n, _: tuple(n) if isinstance(n, list) else n)},
     own=True,
 )
 TransformerConfig.layout = OWN_LAYOUT
@@ -336,11 +325,7 @@ class Transformer(Writer):
         self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config.decoder)
-        self.output = Linear(
-            config.d_model,
-            config.written_vocab_size,
-            bias=config.output_bias,
-        )
+        self.output = Linear(config.d_model, config.written_vocab_size, bias=config.output_bias)
         for parameter in (*self.encoder.parameters(), *self.decoder.parameters()):
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -382,9 +367,7 @@ class Transformer(Writer):
         return self.logits(self.hidden(target_ids, target_mask, memory, source_mask))
 
     def encode(
-        self,
-        source_ids: Int[Tensor, "batch source_len"],
-        mask: Bool[Tensor, "..."] | None = None,
+        self, source_ids: Int[Tensor, "batch source_len"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch source_len d_model"]:
         """Read the source into the memory, one contextual vector for each of its tokens.
 
@@ -421,21 +404,18 @@ class Transformer(Writer):
         *,
         positions: Int[Tensor, "batch target_len"] | None = None,
         cache: Cache | None = None,
-        last_only: bool = False,
-    ) -> Float[Tensor, "batch kept vocab"]:
+    ) -> Float[Tensor, "batch target_len vocab"]:
         """Return the logits of the next token, given the tokens so far and the source.
 
         Parameters
         ----------
         target_ids, memory, mask, memory_mask, positions, cache
             As for :meth:`hidden`; the memory comes from :meth:`encode`.
-        last_only : bool, optional
-            Whether to return only the last position's logits.
 
         Returns
         -------
         Tensor
-            ``(batch, target_len, vocab)``, or ``(batch, 1, vocab)`` with ``last_only``.
+            ``(batch, target_len, vocab)``.
 
         Raises
         ------
@@ -445,7 +425,7 @@ class Transformer(Writer):
         hidden = self.hidden(
             target_ids, mask, memory, memory_mask, positions=positions, cache=cache
         )
-        return self.logits(hidden[:, -1:] if last_only else hidden)
+        return self.logits(hidden)
 
 
 def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:

@@ -17,11 +17,11 @@ from glassbox.files import atomic_update
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-CONFIG_FILE, WEIGHTS_FILE, SUFFIX = "config.json", "model.safetensors", ".safetensors"
-#: Lists, for large models, which of several files holds each tensor.
-INDEX_FILE = "model.safetensors.index.json"
+CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
+#: A large model's tensors are divided among files with these names.
+PARTS = "model-?????-of-?????.safetensors"
 #: The files downloaded from the hub: configuration, unpickled weights, tokenizer.
-WANTED = [CONFIG_FILE, WEIGHTS_FILE, INDEX_FILE, "model-?????-of-?????.safetensors"]
+WANTED = [CONFIG_FILE, WEIGHTS_FILE, PARTS]
 WANTED += ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 WANTED += ["vocab.json", "vocab.txt", "merges.txt", "tokenizer.model", "*.spm", "spiece.model"]
 
@@ -75,8 +75,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         )
     else:
         folder = _download(name)
-    for file, *others in ((CONFIG_FILE,), (WEIGHTS_FILE, INDEX_FILE)):
-        if not any((folder / name).is_file() for name in (file, *others)):
+    for file, *others in ((CONFIG_FILE,), (WEIGHTS_FILE, PARTS)):
+        if not any(any(folder.glob(name)) for name in (file, *others)):
             raise FileNotFoundError(
                 f"{folder} holds no {file}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
                 "Pickled weights (pytorch_model.bin) are not read, because unpickling runs code; "
@@ -118,37 +118,29 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Read ``model.safetensors``, or the files it is divided into, as tensors by name.
+    """Read the ``model.safetensors`` of a ``folder``, or the files that it is divided into.
 
     Returns
     -------
     dict of str to Tensor
-        The tensors, on the CPU.
+        The tensors by name, on the CPU.
 
     Raises
     ------
     ValueError
-        If a file is not safetensors, is truncated, or is not in this folder.
+        If a file is not safetensors or is truncated.
     FileNotFoundError
         If one of several files is missing.
     """
-    if (folder / WEIGHTS_FILE).is_file():
-        return _read_tensors(folder / WEIGHTS_FILE)
-    index = _read_object(folder / INDEX_FILE, '{"weight_map": {...}}').get("weight_map")
-    if not isinstance(index, dict) or not index:
-        raise ValueError(
-            f"{folder / INDEX_FILE} has no 'weight_map': expected the file of each tensor"
+    whole = folder / WEIGHTS_FILE
+    files = [whole] if whole.is_file() else sorted(folder.glob(PARTS))
+    if files[0] != whole and len(files) != (total := int(files[0].stem[-5:])):
+        raise FileNotFoundError(
+            f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
         )
-    for file in index.values():
-        if not isinstance(file, str) or Path(file).name != file or Path(file).suffix != SUFFIX:
-            raise ValueError(
-                f"{folder / INDEX_FILE} names {file!r}; expected safetensors in the same folder"
-            )
     weights: dict[str, Tensor] = {}
-    for file in sorted(set(index.values())):
-        if not (folder / file).is_file():
-            raise FileNotFoundError(f"{folder} lacks {file}, which {INDEX_FILE} names")
-        weights |= _read_tensors(folder / file)
+    for file in files:
+        weights |= _read_tensors(file)
     return weights
 
 
@@ -178,8 +170,6 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
         # safetensors creates the file with mode 0600.
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
-    index = folder.expanduser() / INDEX_FILE  # of a larger model that was here before
-    index.unlink(missing_ok=True)
 
 
 def _read_object(file: Path, example: str) -> dict[str, Any]:

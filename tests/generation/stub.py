@@ -44,9 +44,8 @@ class TableModel(nn.Module):
     def logits(self, hidden):
         return hidden @ self.weight.T
 
-    def forward(self, token_ids, mask=None, *, positions=None, cache=None, last_only=False):
-        hidden = self.hidden(token_ids, mask, positions=positions, cache=cache)
-        return self.logits(hidden[:, -1:] if last_only else hidden)
+    def forward(self, token_ids, mask=None, *, positions=None, cache=None):
+        return self.logits(self.hidden(token_ids, mask, positions=positions, cache=cache))
 
     def log_table(self) -> Tensor:
         """Log-probability of each next token (column) after each token (row)."""

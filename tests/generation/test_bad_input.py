@@ -198,8 +198,8 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["(3,)", "(batch, length)"],
     ),
-    "a list": (continue_with([[1, 2]]), TypeError, ["a list", "tensor of integers"]),
-    "a text": (continue_with("Once"), TypeError, ["a str", "tensor of integers"]),
+    "a list": (continue_with([[1, 2]]), TypeError, ["type list", "tensor of integers"]),
+    "a text": (continue_with("Once"), TypeError, ["type str", "tensor of integers"]),
     "fractions": (continue_with(IDS.float()), TypeError, ["torch.float32", "torch.int64"]),
     "an id over the vocabulary": (
         continue_with(torch.tensor([[3, 9]])),

@@ -258,7 +258,11 @@ BAD_CALLS = {
         TypeError,
         ["token_ids is torch.float32", "torch.int64"],
     ),
-    "a list of ids": (lambda: call([[1, 2]]), TypeError, ["token_ids is a list", "torch.int64"]),
+    "a list of ids": (
+        lambda: call([[1, 2]]),
+        TypeError,
+        ["token_ids is of type list", "int64"],
+    ),
     "ids elsewhere": (
         lambda: call(torch.ones(2, 5, dtype=torch.int64, device="meta")),
         ValueError,
@@ -279,14 +283,18 @@ BAD_CALLS = {
         ValueError,
         ["inputs_embeds has shape (2, 5, 15)", "(batch, length, 16)"],
     ),
-    "no vectors": (lambda: read(torch.zeros(2, 0, 16)), ValueError, ["(2, 0, 16)", "at least one"]),
+    "no vectors": (
+        lambda: read(torch.zeros(2, 0, 16)),
+        ValueError,
+        ["(2, 0, 16)", "an axis is empty"],
+    ),
     "vectors of another dtype": (
         lambda: read(torch.zeros(2, 5, 16, dtype=torch.float64)),
         ValueError,
         [
             "inputs_embeds is torch.float64",
-            "the model is torch.float32",
-            ".to('cpu', torch.float32)",
+            "weights of this model are torch.float32",
+            ".to(torch.float32)",
         ],
     ),
     "ids for vectors": (
@@ -306,13 +314,13 @@ BAD_CALLS = {
     ),
     "a label that is not in a tuple": (
         lambda: BertConfig(**SIZES, labels="pos"),  # type: ignore[arg-type]
-        TypeError,
-        ["labels='pos'", "of type str", "expected a tuple of names, such as ('pos',)"],
+        ValueError,
+        ["labels='pos'", "expected a tuple of names"],
     ),
     "a number of labels": (
         lambda: BertConfig(**SIZES, labels=2),  # type: ignore[arg-type]
-        TypeError,
-        ["labels=2", "of type int", "expected a tuple of names"],
+        ValueError,
+        ["labels=2", "expected a tuple of names"],
     ),
     "token types of another shape": (
         lambda: call(token_types=torch.zeros(2, 4, dtype=torch.int64)),
@@ -354,10 +362,10 @@ BAD_SIZES: dict[str, Any] = {
     "no vocabulary": ({"vocab_size": 0}, ["vocab_size=0", "at least 1"]),
     "no positions": ({"max_len": -5}, ["max_len=-5", "at least 1"]),
     "no token types": ({"n_token_types": 0}, ["n_token_types=0", "at least 1"]),
-    "padding that is no word": ({"pad_id": 50}, ["pad_id=50", "vocab_size=50", "0 to 49"]),
+    "padding that is no word": ({"pad_id": 50}, ["pad_id=50", "vocabulary of 50", "0 to 49"]),
     "negative padding": ({"pad_id": -1}, ["pad_id=-1", "0 to 49"]),
     "heads": ({"n_heads": 5}, ["d_model=16", "n_heads=5"]),
-    "no labels": ({"labels": ()}, ["labels=()", "one name or more"]),
+    "no labels": ({"labels": ()}, ["labels=()", "one or more"]),
     "a label twice": ({"labels": ("a", "b", "a")}, ["labels=('a', 'b', 'a')", "each once"]),
     "all dropped before the classifier": (
         {"classifier_dropout": 1.0},

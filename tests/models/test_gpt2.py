@@ -271,7 +271,7 @@ def test_files_that_hold_no_gpt2_are_refused(attempt, says, tmp_path):
 BAD_SIZES: dict[str, Any] = {
     "no vocabulary": ({"vocab_size": 0}, ["vocab_size=0", "at least 1"]),
     "no positions": ({"max_len": -5}, ["max_len=-5", "at least 1"]),
-    "an end that is no word": ({"eos_id": 50}, ["eos_id=50", "vocab_size=50", "0 to 49"]),
+    "an end that is no word": ({"eos_id": 50}, ["eos_id=50", "vocabulary of 50", "0 to 49"]),
     "one end of two": ({"eos_id": (3, 70)}, ["eos_id=(3, 70)", "0 to 49"]),
     "a negative beginning": ({"bos_id": -1}, ["bos_id=-1", "0 to 49"]),
     "padding that is no word": ({"pad_id": 99}, ["pad_id=99", "0 to 49"]),

@@ -198,7 +198,7 @@ def test_a_cache_keeps_the_shared_keys_once():
     model = small_llama(n_heads=8, n_kv_heads=2)
     cache = model.new_cache(9)
     model(some_ids(3, 5), cache=cache)
-    for layer in cache:
+    for layer in cache.layers:
         assert layer.self_attention.key.shape == layer.self_attention.value.shape == (3, 2, 5, 2)
 
 

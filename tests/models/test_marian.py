@@ -29,7 +29,6 @@ SIZES: dict[str, Any] = {
 REFERENCE: dict[str, Any] = {
     "model_type": "marian",
     "vocab_size": 40,
-    "decoder_vocab_size": 30,
     "d_model": 16,
     "encoder_layers": 2,
     "decoder_layers": 3,
@@ -41,8 +40,8 @@ REFERENCE: dict[str, Any] = {
     "activation_function": "relu",
     "max_position_embeddings": 77,
     "scale_embedding": False,
-    "share_encoder_decoder_embeddings": False,
-    "tie_word_embeddings": False,
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
     "pad_token_id": 3,
     "decoder_start_token_id": 4,
     "eos_token_id": 5,
@@ -77,9 +76,7 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
         dropout=0.2,
         activation="relu",
         vocab_size=40,
-        target_vocab_size=30,
         max_len=77,
-        tie_embeddings=False,
         scale_embeddings=False,
         pad_id=3,
         bos_id=4,
@@ -137,6 +134,8 @@ BAD_SIZES: dict[str, Any] = {
     "root mean squares": ({"norm": "rms"}, ["norm='rms'", "norm='layer'"]),
     "a gate": ({"gated": True}, ["gated=True", "gated=False"]),
     "no biases": ({"bias": False}, ["bias=False", "bias=True"]),
+    "a second vocabulary": ({"target_vocab_size": 30}, ["target_vocab_size=30"]),
+    "a projection of its own": ({"tie_embeddings": False}, ["tie_embeddings=False"]),
     "no bias on the logits": ({"output_bias": False}, ["output_bias=False"]),
     "heads of another width": ({"d_k": 5}, ["d_k=5", "d_k=None"]),
     "layers that differ in their heads": ({"n_heads": (2, 4)}, ["n_heads=(2, 4)", "one number"]),
@@ -155,7 +154,12 @@ BAD_ENTRIES: dict[str, Any] = {
     "normalised embeddings": ({"normalize_embedding": True}, ["normalize_embedding=True"]),
     "another activation": ({"activation_function": "mish"}, ["'mish'", "'gelu'"]),
     "no beginning": ({"decoder_start_token_id": None}, ["decoder_start_token_id=None", "int"]),
-    "padding that is no word": ({"pad_token_id": 30}, ["pad_id=30", "0 to 29"]),
+    "padding that is no word": ({"pad_token_id": 40}, ["pad_id=40", "0 to 39"]),
+    "a vocabulary for each language": (
+        {"share_encoder_decoder_embeddings": False},
+        ["share_encoder_decoder_embeddings=False", "reads True"],
+    ),
+    "a projection of its own": ({"tie_word_embeddings": False}, ["tie_word_embeddings=False"]),
 }
 CASES: dict[str, Any] = {
     "no name": (Marian.from_pretrained, ["which Marian?", "hub", "folder"]),
@@ -178,10 +182,6 @@ CASES: dict[str, Any] = {
     "a Marian for a Transformer": (
         lambda: Transformer.from_pretrained(TestMarian.make()),
         ["model_type='marian'", "'glassbox-transformer'"],
-    ),
-    "no embeddings": (
-        lambda: Marian.configure(REFERENCE, {"lm_head.weight": torch.ones(2, 2)}),
-        ["no embeddings"],
     ),
 }
 CASES |= {

@@ -38,7 +38,6 @@ SMALL: dict[str, Any] = {
     "forced_eos_token_id": 0,
     "attn_implementation": "eager",
 }
-OWN = {"share_encoder_decoder_embeddings": False}
 SHAPES: dict[str, dict[str, Any]] = {
     "all embeddings one, and scaled": {},
     "embeddings not scaled": {"scale_embedding": False},
@@ -46,11 +45,6 @@ SHAPES: dict[str, dict[str, Any]] = {
     "gelu": {"activation_function": "gelu"},
     "one head": {"encoder_attention_heads": 1, "decoder_attention_heads": 1},
     "fewer layers that write": {"decoder_layers": 1},
-    "a vocabulary for each language": OWN
-    | {"decoder_vocab_size": 50, "pad_token_id": 49, "decoder_start_token_id": 49},
-    "a table for each language": OWN,
-    "nothing tied": OWN | {"tie_word_embeddings": False},
-    "shared in name alone": {"tie_word_embeddings": False},
 }
 
 
@@ -80,9 +74,8 @@ def test_texts_of_any_length_equal_the_reference(lengths):
     assert_equal(model, reference, *texts_for(model, *lengths))
 
 
-@pytest.mark.parametrize("shape", [{}, OWN | {"tie_word_embeddings": False}], ids=["tied", "not"])
-def test_gradients_of_all_parameters_equal_the_reference(shape):
-    reference = make_reference(**shape)
+def test_gradients_of_all_parameters_equal_the_reference():
+    reference = make_reference()
     model = Marian.from_pretrained(reference)
     assert_gradients_equal(model, reference, *texts_for(model, 12, 9))
 
@@ -109,16 +102,6 @@ def test_one_embedding_for_all_is_written_once(tmp_path):
     tensors = load_file(tmp_path / "model.safetensors")
     assert [name for name, x in tensors.items() if x.shape == (60, 24)] == ["model.shared.weight"]
     assert model.output.weight is model.source_embedding.weight is model.target_embedding.weight
-
-
-def test_shared_embeddings_with_a_projection_of_its_own_go_both_ways(tmp_path):
-    sizes: dict[str, Any] = {"d_model": 24, "n_heads": 4, "n_layers": 1, "d_ff": 40}
-    config = MarianConfig(**sizes, vocab_size=60, pad_id=59, bos_id=59, tie_embeddings=False)
-    model = randomize(Marian(config))
-    assert_loads_without_complaint(model, MarianMTModel, tmp_path)
-    loaded = Marian.from_pretrained(tmp_path)
-    assert loaded.config == config
-    assert loaded.target_embedding.weight is loaded.source_embedding.weight
 
 
 def test_files_that_spell_the_positions_out_are_read(tmp_path):

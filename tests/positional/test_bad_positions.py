@@ -162,8 +162,12 @@ POSITIONS = {
         TypeError,
         ["torch.float32", "integers", "torch.arange(length)"],
     ),
-    "a list of positions": (lambda: embed(positions=[0, 1]), TypeError, ["is list", "integers"]),
-    "a length": (lambda: turn(positions=5), TypeError, ["is int", "torch.arange"]),
+    "a list of positions": (
+        lambda: embed(positions=[0, 1]),
+        TypeError,
+        ["of type list", "integers"],
+    ),
+    "a length": (lambda: turn(positions=5), TypeError, ["is of type int", "torch.arange"]),
     "turns at no integers": (
         lambda: RotaryPositions(8).rotation(torch.arange(5.0)),
         TypeError,

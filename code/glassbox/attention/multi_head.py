@@ -5,12 +5,7 @@ from torch import Tensor, nn
 
 from glassbox.around import NOTHING, Around
 from glassbox.attention.scaled_dot_product import scaled_dot_product_attention
-from glassbox.checks import (
-    check_heads,
-    check_same_memory,
-    check_scale,
-    check_sequences,
-)
+from glassbox.checks import check_heads, check_same_memory, check_scale, check_sequences
 from glassbox.kernels import formula, observers
 from glassbox.linear import Linear
 from glassbox.masks import allowed_past

@@ -1,20 +1,17 @@
 """Switch heads off, to measure what they contribute (chapter 5)."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
-import torch
 from torch import Tensor, nn
 
 from glassbox.attention.multi_head import MultiHeadAttention
 
 
 @contextmanager
-def without_heads(
-    model: nn.Module,
-    heads: Iterable[tuple[int | str, int]],
-) -> Iterator[None]:
+def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> Iterator[None]:
     r"""Switch some heads of ``model`` off inside the ``with`` block.
 
     A head contributes :math:`C_i W_i^O` to the output, its context times its own rows of the
@@ -53,45 +50,26 @@ def without_heads(
         for name, module in model.named_modules()
         if isinstance(module, MultiHeadAttention)
     }
-    switched_off: dict[str, set[int]] = {}
+    names: dict[int | str, str] = {name: name for name in attentions}
+    names |= enumerate(attentions)
+    switched_off = defaultdict[str, set[int]](set)
     for which, head in heads:
-        name = _name(which, attentions)
-        _check_head(which, head, attentions[name].n_heads)
-        switched_off.setdefault(name, set()).add(head)
-    hooks = []
-    for name, off in switched_off.items():
-        attention = attentions[name]
-        silence = _silence(sorted(off), attention.n_heads)
-        hooks.append(attention.output.register_forward_pre_hook(silence))
-    try:
+        if which not in names:
+            known = list(attentions)
+            raise ValueError(f"there is no attention {which!r}; there are {len(known)}: {known}")
+        name, n_heads = names[which], attentions[names[which]].n_heads
+        if not 0 <= head < n_heads:
+            raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")
+        switched_off[name].add(head)
+    with ExitStack() as hooks:
+        for name, off in switched_off.items():
+            silence = partial(_silence, sorted(off), attentions[name].n_heads)
+            hooks.enter_context(attentions[name].output.register_forward_pre_hook(silence))
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
-def _name(which: int | str, attentions: dict[str, MultiHeadAttention]) -> str:
-    names = list(attentions)
-    if isinstance(which, int) and 0 <= which < len(names):
-        return names[which]
-    if which in attentions:
-        return str(which)
-    raise ValueError(f"there is no attention {which!r}; there are {len(names)}: {names}")
-
-
-def _check_head(which: int | str, head: int, n_heads: int) -> None:
-    if not 0 <= head < n_heads:
-        raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")
-
-
-def _silence(off: list[int], n_heads: int) -> Any:
-    keep = torch.ones(n_heads, 1, dtype=torch.bool)
-    keep[off] = False
-
-    def hook(_output: nn.Module, inputs: tuple[Tensor]) -> Tensor:
-        (merged,) = inputs  # (batch, q_len, heads * d_k)
-        heads = merged.unflatten(-1, (n_heads, -1))
-        # Selected, not multiplied by 0: a head that is switched off may hold NaN.
-        return heads.where(keep.to(heads.device), 0.0).flatten(-2)
-
-    return hook
+def _silence(off: list[int], n_heads: int, _output: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+    (merged,) = inputs  # (batch, q_len, heads * d_k)
+    of_heads = merged.unflatten(-1, (n_heads, -1)).clone()
+    of_heads[..., off, :] = 0.0  # not multiplied by 0: a head that is switched off may hold NaN
+    return of_heads.flatten(-2)

@@ -1,7 +1,8 @@
 """Look inside the reference library's BERT in the same terms as inside ours (chapter 4)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -13,8 +14,8 @@ from glassbox.looking.record import AttentionRecord, Tape
 def record_reference(model: nn.Module) -> Iterator[Tape]:
     """Record what every self-attention of a ``transformers.BertModel`` computes.
 
-    The counterpart of :func:`glassbox.record`: the tensors are the reference's own, which hooks
-    take from the forward pass.
+    The counterpart of :func:`glassbox.record`: hooks take weights and context from the
+    reference's forward pass, and repeat its projections.
 
     Parameters
     ----------
@@ -40,39 +41,30 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     if not attentions:
         raise ValueError(f"{type(model).__name__} has no BERT self-attention inside")
     tape = Tape()
-    projected: dict[tuple[str, str], Tensor] = {}
-
-    def keep_projection(name: str, part: str) -> Any:
-        def hook(_module: nn.Module, _inputs: Any, output: Tensor) -> None:
-            projected[name, part] = output
-
-        return hook
-
-    def keep_attention(name: str, n_heads: int) -> Any:
-        def split(x: Tensor) -> Tensor:
-            return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-        def hook(_module: nn.Module, _inputs: Any, output: tuple[Tensor, Tensor | None]) -> None:
-            context, weights = output[:2]
-            if weights is None:
-                raise ValueError(
-                    f"{name} returned no weights: load the reference with "
-                    "attn_implementation='eager', its fused kernels keep none"
-                )
-            query, key, value = (split(projected[name, p]) for p in ("query", "key", "value"))
-            tape.runs.setdefault(name, []).append(
-                AttentionRecord(query, key, value, weights, split(context))
-            )
-
-        return hook
-
-    hooks = []
-    for name, module in attentions.items():
-        for part in ("query", "key", "value"):
-            hooks.append(getattr(module, part).register_forward_hook(keep_projection(name, part)))
-        hooks.append(module.register_forward_hook(keep_attention(name, module.num_attention_heads)))
-    try:
+    with ExitStack() as hooks:
+        for name, module in attentions.items():
+            keep = partial(_keep, tape, name)
+            hooks.enter_context(module.register_forward_hook(keep))
         yield tape
-    finally:
-        for hook in hooks:
-            hook.remove()
+
+
+def _keep(
+    tape: Tape,
+    name: str,
+    attention: Any,
+    inputs: tuple[Tensor, ...],
+    output: tuple[Tensor, Tensor | None],
+) -> None:
+    def split(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+
+    context, weights = output[:2]
+    if weights is None:
+        raise ValueError(
+            f"{name} returned no weights: load the reference with "
+            "attn_implementation='eager', its fused kernels keep none"
+        )
+    projections = (attention.query, attention.key, attention.value)
+    query, key, value = (split(project(inputs[0])) for project in projections)
+    record = AttentionRecord(query, key, value, weights, split(context))
+    tape.runs.setdefault(name, []).append(record)

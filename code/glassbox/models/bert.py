@@ -6,14 +6,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import (
+    check_instead_of_ids,
     check_model_mask,
     check_same_shape,
     check_token_ids,
-    give_either,
     too_long,
 )
-from glassbox.config import Activation, StackConfig
-from glassbox.layers import Dropout, LayerNorm
+from glassbox.config import Activation, StackConfig, check_ids
+from glassbox.layers import Dropout, LayerNorm, init_weights
 from glassbox.layout import HasLayout
 from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import Pretrained
@@ -70,32 +70,13 @@ class BertConfig(HasLayout, StackConfig):
     classifier_dropout: float | None = None
 
     def __post_init__(self) -> None:
-        if self.d_ff is None:
-            object.__setattr__(self, "d_ff", 4 * self.d_model)
         super().__post_init__()
-        for name in ("vocab_size", "max_len", "n_token_types"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if not 0 <= self.pad_id < self.vocab_size:
-            raise ValueError(
-                f"pad_id={self.pad_id} is not in a vocabulary of vocab_size={self.vocab_size}: "
-                f"choose one of 0 to {self.vocab_size - 1}"
-            )
+        check_ids(self, self.vocab_size)
         labels: object = self.labels
-        if not isinstance(labels, tuple):
-            example = (labels,) if isinstance(labels, str) else ("negative", "positive")
-            raise TypeError(
-                f"labels={labels!r} is of type {type(labels).__name__}; expected a tuple of names, "
-                f"such as {example}"
-            )
-        if not self.labels or len(set(self.labels)) < len(self.labels):
+        if not isinstance(labels, tuple) or not labels or len(set(labels)) < len(labels):
             raise ValueError(
-                f"labels={self.labels}: expected one name or more, each once, such as "
+                f"labels={labels!r}: expected a tuple of names, one or more, each once, such as "
                 "('negative', 'positive')"
-            )
-        if self.classifier_dropout is not None and not 0 <= self.classifier_dropout < 1:
-            raise ValueError(
-                f"classifier_dropout={self.classifier_dropout}: must be at least 0 and less than 1"
             )
 
     @property
@@ -129,37 +110,18 @@ class BertEmbeddings(nn.Module):
     ) -> Float[Tensor, "batch length d_model"]:
         """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
-        if (token_ids is None) == (inputs_embeds is None):
-            raise give_either("token_ids", "inputs_embeds")
-        if inputs_embeds is None:
+        if inputs_embeds is None and token_ids is not None:
             check_token_ids("token_ids", token_ids, len(table), table.device)
-            inputs_embeds = self.token(token_ids)
         else:
-            check_vectors("inputs_embeds", inputs_embeds, table)
-        if (length := inputs_embeds.size(1)) > len(places):
+            check_instead_of_ids(token_ids, inputs_embeds, table)
+        x = self.token(token_ids) if inputs_embeds is None else inputs_embeds
+        if (length := x.size(1)) > len(places):
             raise too_long(length, len(places))
         if token_types is not None:
             check_token_ids("token_types", token_types, len(types), table.device)
-            check_same_shape("token_types", token_types, inputs_embeds.shape[:2])
+            check_same_shape("token_types", token_types, x.shape[:2])
         kinds = types[0] if token_types is None else self.token_type(token_types)
-        return self.dropout(self.norm(inputs_embeds + kinds + places[:length]))
-
-
-def init_weights(module: nn.Module) -> None:
-    """Initialise the parameters of linear maps and embeddings.
-
-    Notes
-    -----
-    Weights are normally distributed with a standard deviation of 0.02 and biases are 0, as in the
-    published code. The padding's vector is 0.
-    """
-    for part in module.modules():
-        if isinstance(part, nn.Linear | nn.Embedding):
-            nn.init.normal_(part.weight, std=0.02)
-        if isinstance(part, nn.Linear) and part.bias is not None:
-            nn.init.zeros_(part.bias)
-        if isinstance(part, nn.Embedding) and part.padding_idx is not None:
-            nn.init.zeros_(part.weight[part.padding_idx])
+        return self.dropout(self.norm(x + kinds + places[:length]))
 
 
 class Bert(Pretrained):
@@ -220,28 +182,3 @@ class Bert(Pretrained):
             (batch, length), n_heads = x.shape[:2], self.config.heads(0)
             check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)
         return self.encoder(x, mask)
-
-
-def check_vectors(what: str, x: Tensor, table: Tensor) -> None:
-    """Reject vectors that cannot replace rows of an embedding table.
-
-    Raises
-    ------
-    TypeError
-        If they are not a tensor of floating-point numbers.
-    ValueError
-        If shape, dtype or device do not fit; the message says which would.
-    """
-    if not isinstance(x, Tensor) or not x.is_floating_point():
-        given = x.dtype if isinstance(x, Tensor) else f"a {type(x).__name__}"
-        raise TypeError(f"{what} is {given}; expected vectors of {table.dtype}")
-    if x.dim() != 3 or 0 in x.shape or x.size(-1) != table.size(-1):
-        raise ValueError(
-            f"{what} has shape {tuple(x.shape)}; expected (batch, length, {table.size(-1)}) with "
-            "at least one token"
-        )
-    if (x.dtype, x.device) != (table.dtype, table.device):
-        raise ValueError(
-            f"{what} is {x.dtype} on {x.device}, the model is {table.dtype} on {table.device}: "
-            f"convert the vectors with .to('{table.device}', {table.dtype})"
-        )

@@ -9,16 +9,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_same_shape
-from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm
-from glassbox.models.bert import Bert, BertConfig, init_weights
+from glassbox.checks import check_dtype, check_same_shape
+from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
+from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.layouts import bert as layouts
-from glassbox.pretrained import (
-    Pretrained,
-    check_plausible,
-    read_source,
-    refuse_impossible_sizes,
-)
+from glassbox.pretrained import Pretrained
 
 Head = TypeVar("Head", bound="BertWithHead")
 
@@ -109,18 +104,14 @@ class BertWithHead(Pretrained):
         Raises
         ------
         FileNotFoundError, ConnectionError, PermissionError, ValueError
-            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`.
-        TypeError
-            If ``labels`` is one string.
+            As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, or if ``labels`` is one
+            string.
         """
-        entries, weights, where = read_source(source)
-        with refuse_impossible_sizes(cls.__name__, where):
-            config = cls.config_class.from_reference(entries)
-            check_plausible(config, weights, where)
+        bert, weights, where = Bert.describe(source)
+        config = bert.config
         if labels is not None:
-            names: Any = layouts.name_labels(labels) if isinstance(labels, int) else labels
-            changes: dict[str, Any] = {"labels": names if isinstance(names, str) else tuple(names)}
-            config = replace(config, **changes)  # which refuses a string
+            names = layouts.name_labels(labels) if isinstance(labels, int) else labels
+            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)
@@ -216,9 +207,7 @@ class BertForMaskedLM(BertWithHead):
         hidden = self.bert(token_ids, mask, token_types, inputs_embeds=inputs_embeds)
         if at is None:
             return self.logits(hidden)
-        if not isinstance(at, Tensor) or at.dtype != torch.bool:
-            given = getattr(at, "dtype", f"a {type(at).__name__}")
-            raise TypeError(f"at is {given}; expected torch.bool, True where to predict")
+        check_dtype("at", at, (torch.bool,), "torch.bool, True where to predict")
         check_same_shape("at", at, hidden.shape[:2])
         return self.logits(hidden[at])
 

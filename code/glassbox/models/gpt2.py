@@ -7,8 +7,8 @@ from typing import Any
 from torch import nn
 
 from glassbox.config import Activation
-from glassbox.layers import Dropout
-from glassbox.models.language_model import INITIAL_STD, LanguageModel, LanguageModelConfig
+from glassbox.layers import INITIAL_STD, Dropout
+from glassbox.models.language_model import LanguageModel, LanguageModelConfig
 from glassbox.models.layouts import language_models as layouts
 from glassbox.positional import LearnedPositions
 
@@ -49,15 +49,6 @@ class GPT2Config(LanguageModelConfig):
     tie_embeddings: bool = True
     embedding_dropout: float = 0.1
 
-    def __post_init__(self) -> None:
-        if self.d_ff is None:
-            object.__setattr__(self, "d_ff", 4 * self.d_model)
-        super().__post_init__()
-        if not 0 <= self.embedding_dropout < 1:
-            raise ValueError(
-                f"embedding_dropout={self.embedding_dropout}: must be at least 0 and less than 1"
-            )
-
     @classmethod
     def small(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 124 M parameters, with these changes."""
@@ -66,20 +57,17 @@ class GPT2Config(LanguageModelConfig):
     @classmethod
     def medium(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 355 M parameters, with these changes."""
-        sizes = {"d_model": 1024, "n_heads": 16, "n_layers": 24}
-        return cls.small(**(sizes | changes))
+        return cls.small(**({"d_model": 1024, "n_heads": 16, "n_layers": 24} | changes))
 
     @classmethod
     def large(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 774 M parameters, with these changes."""
-        sizes = {"d_model": 1280, "n_heads": 20, "n_layers": 36}
-        return cls.small(**(sizes | changes))
+        return cls.small(**({"d_model": 1280, "n_heads": 20, "n_layers": 36} | changes))
 
     @classmethod
     def xl(cls, **changes: Any) -> "GPT2Config":
         """Return the sizes of the published model of 1558 M parameters, with these changes."""
-        sizes = {"d_model": 1600, "n_heads": 25, "n_layers": 48}
-        return cls.small(**(sizes | changes))
+        return cls.small(**({"d_model": 1600, "n_heads": 25, "n_layers": 48} | changes))
 
 
 class GPT2(LanguageModel):

@@ -6,16 +6,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.config import StackConfig
-from glassbox.layers import Decoder, Dropout
+from glassbox.config import StackConfig, check_ids
+from glassbox.layers import Decoder, Dropout, init_weights
 from glassbox.layout import HasLayout
 from glassbox.linear import Linear
-from glassbox.models.layouts.language_models import in_vocabulary
 from glassbox.positional import Positions
 from glassbox.transformer import Writer
-
-#: Standard deviation of the initial weights, in both GPT-2 and LLaMA.
-INITIAL_STD = 0.02
 
 
 @dataclass(frozen=True)
@@ -56,15 +52,7 @@ class LanguageModelConfig(HasLayout, StackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("vocab_size", "max_len"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        for name in ("bos_id", "eos_id", "pad_id"):
-            if not in_vocabulary(given := getattr(self, name), self.vocab_size):
-                raise ValueError(
-                    f"{name}={given} is not in a vocabulary of vocab_size={self.vocab_size}: "
-                    f"choose one of 0 to {self.vocab_size - 1}"
-                )
+        check_ids(self, self.vocab_size)
 
 
 class LanguageModel(Writer):
@@ -106,11 +94,7 @@ class LanguageModel(Writer):
         self.output = Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = self.embedding.weight
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=INITIAL_STD)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+        init_weights(self)
 
     def forward(
         self,
@@ -119,8 +103,7 @@ class LanguageModel(Writer):
         *,
         positions: Int[Tensor, "batch length"] | None = None,
         cache: Cache | None = None,
-        last_only: bool = False,
-    ) -> Float[Tensor, "batch kept vocab"]:
+    ) -> Float[Tensor, "batch length vocab"]:
         """Read tokens and return, for each, the logits of the token that follows.
 
         Parameters
@@ -136,13 +119,11 @@ class LanguageModel(Writer):
             with padding on the left.
         cache : Cache, optional
             Keys and values of earlier steps, from :meth:`new_cache`.
-        last_only : bool, optional
-            Whether to return only the last position's logits.
 
         Returns
         -------
         Tensor
-            ``(batch, length, vocab_size)``, or ``(batch, 1, vocab_size)`` with ``last_only``.
+            ``(batch, length, vocab_size)``.
 
         Raises
         ------
@@ -152,5 +133,4 @@ class LanguageModel(Writer):
         TypeError
             If ids or positions are not integers, or the mask is not boolean.
         """
-        hidden = self.hidden(token_ids, mask, positions=positions, cache=cache)
-        return self.logits(hidden[:, -1:] if last_only else hidden)
+        return self.logits(self.hidden(token_ids, mask, positions=positions, cache=cache))

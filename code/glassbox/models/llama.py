@@ -51,11 +51,6 @@ class LlamaConfig(LanguageModelConfig):
     rotary_base: float = 10_000.0
     rotary_scaling: RotaryScaling | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.rotary_base > 1:
-            raise ValueError(f"rotary_base={self.rotary_base}: must be more than 1")
-
     @classmethod
     def llama_7b(cls, **changes: Any) -> "LlamaConfig":
         """Return the sizes of the first LLaMA with 7 billion parameters, with these changes."""
@@ -91,14 +86,9 @@ class LlamaConfig(LanguageModelConfig):
     @classmethod
     def llama3_2_1b(cls, **changes: Any) -> "LlamaConfig":
         """Return the sizes of the LLaMA 3.2 of 1 billion parameters, with these changes."""
-        sizes = {
-            "d_model": 2048,
-            "n_layers": 16,
-            "d_ff": 8192,
-            "max_len": 131_072,
-            "tie_embeddings": True,
-            "rotary_scaling": RotaryScaling(factor=32.0, original_len=8192),
-        }
+        sizes: dict[str, Any] = {"d_model": 2048, "n_layers": 16, "d_ff": 8192, "max_len": 131_072}
+        scaling = RotaryScaling(factor=32.0, original_len=8192)
+        sizes |= {"tie_embeddings": True, "rotary_scaling": scaling}
         return cls.llama3_8b(**(sizes | changes))
 
 
@@ -133,7 +123,5 @@ class Llama(LanguageModel):
                 f"n_heads={config.n_heads} of d_model={config.d_model} differ in their width, but "
                 "rotary positions are shared by all layers: give the width, d_k"
             )
-        super().__init__(
-            config,
-            RotaryPositions(d_k, base=config.rotary_base, scaling=config.rotary_scaling),
-        )
+        positions = RotaryPositions(d_k, base=config.rotary_base, scaling=config.rotary_scaling)
+        super().__init__(config, positions)

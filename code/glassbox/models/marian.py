@@ -1,14 +1,13 @@
 """Marian: the paper's Transformer, in a thousand published translators (chapter 8)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from glassbox.config import Activation
-from glassbox.layout import Layout
 from glassbox.models.layouts import encoder_decoders as layouts
 from glassbox.positional import sinusoidal_encoding
 from glassbox.transformer import Transformer, TransformerConfig
@@ -43,8 +42,8 @@ class MarianConfig(TransformerConfig):
 class Marian(Transformer):
     """A Marian translator: the paper's encoder–decoder, with all sines before all cosines.
 
-    Post-norm, sinusoidal positions, tied embeddings multiplied by the square root of ``d_model``,
-    and a bias on the logits.
+    Post-norm, sinusoidal positions, one table for all embeddings, multiplied by the square root of
+    ``d_model``, and a bias on the logits.
 
     Parameters
     ----------
@@ -69,8 +68,6 @@ class Marian(Transformer):
     def configure(cls, entries: Mapping[str, Any], weights: Mapping[str, Tensor]) -> MarianConfig:
         """Return the configuration of a published translator.
 
-        The parameters show which embeddings are shared and whether the projection is tied.
-
         Parameters
         ----------
         entries : mapping
@@ -83,29 +80,10 @@ class Marian(Transformer):
         ValueError
             If it is not a Marian, or its positions are not sinusoids.
         """
-        config = super().configure(entries, weights)
-        weights = {name.removeprefix(cls.layout.prefix): x for name, x in weights.items()}
-        shared = weights.get("shared.weight")
-        source = weights.get("encoder.embed_tokens.weight", shared)
-        target = weights.get("decoder.embed_tokens.weight", shared)
-        if source is None or target is None:
-            raise ValueError("there are no embeddings among these weights")
-        head = weights.get("lm_head.weight", target)
-        own = config.target_vocab_size is not None or not torch.equal(source, target)
         for name, table in weights.items():
             if name.endswith("embed_positions.weight"):
                 _check_sinusoidal(name, table)
-        return replace(
-            config,
-            target_vocab_size=target.size(0) if own else None,
-            tie_embeddings=torch.equal(target, head),
-        )
-
-    def reference_layout(self) -> Layout:
-        """Return the layout for this model's tied embeddings."""
-        if self.config.target_vocab_size is not None:
-            return layouts.MARIAN_WITH_TWO_TABLES
-        return layouts.MARIAN if self.config.tie_embeddings else layouts.MARIAN_WITH_PROJECTION
+        return super().configure(entries, weights)
 
 
 def _check_sinusoidal(name: str, table: Tensor) -> None:

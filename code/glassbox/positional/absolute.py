@@ -187,19 +187,14 @@ class SinusoidalPositions(Positions):
         if self.endpoint:  # exponents i / (pairs - 1), expressed by the formula's i / pairs
             base **= pairs / max(pairs - 1, 1)
         encoding = sinusoidal_encoding(
-            positions + self.first_position,
-            self.d_model,
-            base=base,
-            concatenated=self.concatenated,
+            positions + self.first_position, self.d_model, base=base, concatenated=self.concatenated
         )
         return x + encoding.to(x.dtype)
 
     def extra_repr(self) -> str:
-        options = [f"{self.d_model}", f"base={self.base:g}"]
-        for name in ("concatenated", "endpoint", "first_position"):
-            if value := getattr(self, name):
-                options.append(f"{name}={value}")
-        return ", ".join(options)
+        names = ("concatenated", "endpoint", "first_position")
+        options = [f"{name}={value}" for name in names if (value := getattr(self, name))]
+        return ", ".join([f"{self.d_model}, base={self.base:g}", *options])
 
 
 class LearnedPositions(Positions):

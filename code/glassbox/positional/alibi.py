@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassbox.around import Around
-from glassbox.checks import check_pair_of_positions
+from glassbox.checks import check_at_least, check_pair_of_positions
 from glassbox.positional.absolute import Positions
 
 
@@ -99,8 +99,7 @@ class AlibiPositions(Positions):
 
     def __init__(self, n_heads: int) -> None:
         super().__init__()
-        if n_heads < 1:
-            raise ValueError(f"n_heads={n_heads}: must be at least 1")
+        check_at_least("n_heads", n_heads, 1)
         self.n_heads = n_heads
 
     def around(self, positions: Int[Tensor, "*rows length"], seen: Int[Tensor, " k_len"]) -> Around:

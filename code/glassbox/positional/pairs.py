@@ -41,10 +41,7 @@ def interleaved_to_half(
     -----
     :func:`half_to_interleaved` is the inverse. Chapter 6.
     """
-    dim %= x.dim()
-    _check_heads_of_pairs(x, dim, n_heads)
-    pairs = x.unflatten(dim, (n_heads, -1, 2))  # heads, pairs, the two of a pair
-    return pairs.transpose(dim + 1, dim + 2).flatten(dim, dim + 2)
+    return _swap(x, dim, n_heads, (-1, 2))  # pairs, the two of a pair
 
 
 def half_to_interleaved(
@@ -73,15 +70,15 @@ def half_to_interleaved(
     -----
     Chapter 6.
     """
+    return _swap(x, dim, n_heads, (2, -1))  # the two of a pair, pairs
+
+
+def _swap(x: Tensor, dim: int, n_heads: int, axes: tuple[int, int]) -> Tensor:
+    """Divide an axis into heads of these two ``axes``, and exchange the two."""
     dim %= x.dim()
-    _check_heads_of_pairs(x, dim, n_heads)
-    halves = x.unflatten(dim, (n_heads, 2, -1))  # heads, the two of a pair, pairs
-    return halves.transpose(dim + 1, dim + 2).flatten(dim, dim + 2)
-
-
-def _check_heads_of_pairs(x: Tensor, dim: int, n_heads: int) -> None:
     if n_heads < 1 or x.size(dim) % (2 * n_heads):
         raise ValueError(
             f"axis {dim} of shape {tuple(x.shape)} does not divide into n_heads={n_heads} heads "
             f"of whole pairs: {x.size(dim)} must be a multiple of {2 * n_heads}"
         )
+    return x.unflatten(dim, (n_heads, *axes)).transpose(dim + 1, dim + 2).flatten(dim, dim + 2)

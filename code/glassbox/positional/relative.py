@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassbox.around import Around
-from glassbox.checks import check_pair_of_positions
+from glassbox.checks import check_at_least, check_pair_of_positions
 from glassbox.positional.absolute import Positions
 
 
@@ -127,8 +127,7 @@ class RelativePositionBias(Positions):
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        if n_heads < 1:
-            raise ValueError(f"n_heads={n_heads}: must be at least 1")
+        check_at_least("n_heads", n_heads, 1)
         check_buckets(n_buckets, max_distance, bidirectional)
         self.max_distance = max_distance
         self.bidirectional = bidirectional

@@ -3,14 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from glassbox.layout import (
-    Entries,
-    Entry,
-    Layout,
-    activation,
-    number,
-    unless_equal,
-)
+from glassbox.layout import Entries, Entry, Layout, activation, number, unless_equal
 
 
 def _without_gate(kind: Any) -> str:
@@ -35,29 +28,12 @@ def _write_width(d_k: int | None, written: Entries) -> int:
     return d_k or written["d_model"] // written["num_heads"]
 
 
-def _is_tied(tied: bool | None, _: Entries) -> bool:
-    return tied is not False
-
-
 def _read_scale(scaled: bool | None, entries: Entries) -> bool:
     return entries.get("tie_word_embeddings") is not False if scaled is None else scaled
 
 
-def _read_pad(pad_id: int | None, _: Entries) -> int:
-    return pad_id or 0
-
-
 def _read_start(bos_id: int | None, entries: Entries) -> int:
     return entries.get("pad_token_id") or 0 if bos_id is None else bos_id
-
-
-def _read_target(size: int | None, entries: Entries) -> int | None:
-    shared = entries.get("share_encoder_decoder_embeddings", True)
-    return None if shared else size or entries["vocab_size"]
-
-
-def _write_target(size: int | None, written: Entries) -> int:
-    return written["vocab_size"] if size is None else size
 
 
 T5_NAMES = {
@@ -110,9 +86,9 @@ T5 = Layout(
         "norm_eps": number("layer_norm_epsilon", kind=float),
         "activation": activation("feed_forward_proj", _without_gate),
         "gated": Entry("feed_forward_proj", _is_gated, _write_gate),
-        "tie_embeddings": Entry("tie_word_embeddings", _is_tied),
+        "tie_embeddings": Entry("tie_word_embeddings", lambda tied, _: tied is not False),
         "scale_output": Entry("scale_decoder_outputs", _read_scale, default=None),
-        "pad_id": Entry("pad_token_id", _read_pad),
+        "pad_id": Entry("pad_token_id", lambda pad_id, _: pad_id or 0),
         "bos_id": Entry("decoder_start_token_id", _read_start, default=None),
         "eos_id": number("eos_token_id"),
     },
@@ -125,24 +101,6 @@ T5 = Layout(
 GATED_T5 = replace(T5, names=T5_NAMES | T5_WITH_GATE)
 
 
-MARIAN_NAMES = {
-    "{}.layers.{}.self_attn.q_proj": "{}.layers.{}.self_attention.query",
-    "{}.layers.{}.self_attn.k_proj": "{}.layers.{}.self_attention.key",
-    "{}.layers.{}.self_attn.v_proj": "{}.layers.{}.self_attention.value",
-    "{}.layers.{}.self_attn.out_proj": "{}.layers.{}.self_attention.output",
-    "{}.layers.{}.self_attn_layer_norm": "{}.layers.{}.attention_norm",
-    "{}.layers.{}.encoder_attn.q_proj": "{}.layers.{}.cross_attention.query",
-    "{}.layers.{}.encoder_attn.k_proj": "{}.layers.{}.cross_attention.key",
-    "{}.layers.{}.encoder_attn.v_proj": "{}.layers.{}.cross_attention.value",
-    "{}.layers.{}.encoder_attn.out_proj": "{}.layers.{}.cross_attention.output",
-    "{}.layers.{}.encoder_attn_layer_norm": "{}.layers.{}.cross_attention_norm",
-    "{}.layers.{}.fc1": "{}.layers.{}.feed_forward.expand",
-    "{}.layers.{}.fc2": "{}.layers.{}.feed_forward.contract",
-    "{}.layers.{}.final_layer_norm": "{}.layers.{}.feed_forward_norm",
-    "lm_head.weight": "output.weight",
-    "final_logits_bias": "output.bias",
-}
-
 #: One embedding serves both languages and the projection.
 MARIAN = Layout(
     constants={
@@ -152,6 +110,8 @@ MARIAN = Layout(
         "normalize_embedding": False,
         "add_final_layer_norm": False,
         "static_position_embeddings": True,
+        "share_encoder_decoder_embeddings": True,
+        "tie_word_embeddings": True,
     },
     entries={
         "d_model": number("d_model"),
@@ -162,39 +122,36 @@ MARIAN = Layout(
         "dropout": number("dropout", kind=float),
         "activation": activation("activation_function"),
         "vocab_size": number("vocab_size"),
-        "target_vocab_size": Entry("decoder_vocab_size", _read_target, _write_target, default=None),
         "max_len": number("max_position_embeddings"),
-        "tie_embeddings": Entry("tie_word_embeddings"),
         "scale_embeddings": Entry("scale_embedding", default=False),
         "pad_id": number("pad_token_id"),
         "bos_id": number("decoder_start_token_id"),
         "eos_id": number("eos_token_id"),
     },
-    written={
-        "share_encoder_decoder_embeddings": lambda config: config.target_vocab_size is None,
-        "forced_eos_token_id": lambda config: config.eos_id,
-    },
+    written={"forced_eos_token_id": lambda config: config.eos_id},
     architectures=("MarianMTModel",),
     names={
         "shared": "source_embedding",
         "encoder.embed_tokens": "source_embedding",
         "decoder.embed_tokens": "source_embedding",
-        **MARIAN_NAMES,
+        "{}.layers.{}.self_attn.q_proj": "{}.layers.{}.self_attention.query",
+        "{}.layers.{}.self_attn.k_proj": "{}.layers.{}.self_attention.key",
+        "{}.layers.{}.self_attn.v_proj": "{}.layers.{}.self_attention.value",
+        "{}.layers.{}.self_attn.out_proj": "{}.layers.{}.self_attention.output",
+        "{}.layers.{}.self_attn_layer_norm": "{}.layers.{}.attention_norm",
+        "{}.layers.{}.encoder_attn.q_proj": "{}.layers.{}.cross_attention.query",
+        "{}.layers.{}.encoder_attn.k_proj": "{}.layers.{}.cross_attention.key",
+        "{}.layers.{}.encoder_attn.v_proj": "{}.layers.{}.cross_attention.value",
+        "{}.layers.{}.encoder_attn.out_proj": "{}.layers.{}.cross_attention.output",
+        "{}.layers.{}.encoder_attn_layer_norm": "{}.layers.{}.cross_attention_norm",
+        "{}.layers.{}.fc1": "{}.layers.{}.feed_forward.expand",
+        "{}.layers.{}.fc2": "{}.layers.{}.feed_forward.contract",
+        "{}.layers.{}.final_layer_norm": "{}.layers.{}.feed_forward_norm",
+        "lm_head.weight": "output.weight",
+        "final_logits_bias": "output.bias",
     },
     prefix="model.",
     outside=("lm_head.", "final_logits_bias"),
     rows=("final_logits_bias",),
     ignored=r"(encoder|decoder)\.embed_positions\.",
-)
-#: The projection has its own weight. The reference then ties nothing and has the embedding thrice.
-MARIAN_WITH_PROJECTION = replace(MARIAN, repeated=True)
-#: Each language has its own embedding.
-MARIAN_WITH_TWO_TABLES = replace(
-    MARIAN,
-    names={
-        "encoder.embed_tokens": "source_embedding",
-        "decoder.embed_tokens": "target_embedding",
-        **MARIAN_NAMES,
-    },
-    ignored=rf"shared\.|{MARIAN.ignored}",
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from glassbox.config import in_vocabulary
 from glassbox.layout import Entries, Entry, Layout, activation, number, read_number, unless_equal
 from glassbox.positional import RotaryScaling
 
@@ -19,12 +20,6 @@ SCALING: dict[str, dict[str, str]] = {
         "high": "high_freq_factor",
     },
 }
-
-
-def in_vocabulary(ids: int | tuple[int, ...] | None, vocab_size: int) -> bool:
-    """Return whether one token id, or each of several ``ids``, is less than ``vocab_size``."""
-    ids = ids if isinstance(ids, tuple) else () if ids is None else (ids,)
-    return all(0 <= given < vocab_size for given in ids)
 
 
 def _read_ids(ids: Any, entries: Entries) -> Any:
