@@ -66,7 +66,7 @@ def written(translator, source, prompt=()):
             translator.model,
             torch.tensor([[tokenizer.bos_id, *prompt]]),
             source_ids=torch.tensor([source]),
-            max_new_tokens=translator._configure(len(source), None, {}).max_new_tokens,
+            max_new_tokens=translator._configure(len(source), {}).max_new_tokens,
         )
     return ids[0, 1:].tolist()
 
@@ -213,7 +213,7 @@ def test_a_transformer_of_another_kind_is_refused(machine):
 def test_a_translation_may_be_as_long_as_in_the_package(machine, translator):
     lengths = list(range(3, 65))
     room = machine.page.evaluate("(lengths) => lengths.map((n) => translator.room(n))", lengths)
-    assert room == [translator._configure(n, None, {}).max_new_tokens for n in lengths]
+    assert room == [translator._configure(n, {}).max_new_tokens for n in lengths]
 
 
 @pytest.mark.slow
