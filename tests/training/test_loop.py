@@ -561,7 +561,7 @@ def test_more_steps_give_what_so_many_from_the_beginning_would_have_given(
 
 def test_fewer_steps_than_are_done_are_refused(tmp_path: Path) -> None:
     learn(tmp_path, steps=4)
-    with pytest.raises(ValueError, match=r"checkpoints is at step 4, behind the last, steps=3: "):
+    with pytest.raises(ValueError, match=r"checkpoints is at step 4, past the last, steps=3: "):
         learn(tmp_path, steps=3)
     assert learn(tmp_path, steps=4)
 

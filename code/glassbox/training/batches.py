@@ -127,7 +127,7 @@ class RandomBlocks:
         if self.text_len <= self.block_len:
             raise ValueError(
                 f"a text of {self.text_len} tokens is too short for block_len={self.block_len} "
-                "and the label behind it: take shorter blocks or more text"
+                "and the label after it: take shorter blocks or more text"
             )
 
     def epoch(self, number: int) -> list[Step]:

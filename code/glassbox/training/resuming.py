@@ -48,7 +48,7 @@ def resume(training: TrainingState) -> None:
     )
     if step > config.steps:
         raise ValueError(
-            f"{kept} is at step {step}, behind the last, steps={config.steps}: take at least as "
+            f"{kept} is at step {step}, past the last, steps={config.steps}: take at least as "
             "many, or another folder"
         )
 

@@ -49,7 +49,7 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
 
 
 def check_finite(training: TrainingState) -> None:
-    """Reject to continue from a loss or gradients that are no longer finite.
+    """Refuse to continue from a loss or gradients that are no longer finite.
 
     Parameters
     ----------
