@@ -21,8 +21,9 @@ from tools.notebooks import ROOT, notebooks
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 AT_ONCE = 3
-#: The tests of the package that are a step of their own, by their marks.
-SLOW = "slow or browser"
+#: Python keeps what it has compiled even where a container forbids it: otherwise every step and
+#: every kernel would compile the package and the tests again. One core each: threads would wait.
+ENVIRONMENT = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
 SKIPPED = re.compile(r"^(?:SKIPPED \[(\d+)\] \S+:|XFAIL) (.+)$", re.MULTILINE)
 COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed)\b")
 
@@ -50,8 +51,7 @@ class Step:
         with subprocess.Popen(
             [sys.executable, *self.command],
             cwd=ROOT,
-            # One core each: threads would only wait.
-            env={"OMP_NUM_THREADS": "1"} | os.environ | self.variables,
+            env=ENVIRONMENT | self.variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -136,10 +136,9 @@ def all_steps() -> list[Step]:
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
         Step("format", "ruff format", ("-m", "ruff", "format", "--check", "--quiet")),
         Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
-        Step("slow", "what compiles, forks, trains or needs a browser", (*package, "-m", SLOW)),
+        Step("package", "units, properties, parity, and what trains or needs a browser", package),
         Step("cells", "every cell executed and compared", cells()),
         Step("book", "rules of the chapters, pages in a browser", book, needs="site"),
-        Step("package", "units, properties, parity", (*package, "-m", f"not ({SLOW})")),
         Step("types", "mypy", ("-m", "mypy", "--no-error-summary")),
     ]
 

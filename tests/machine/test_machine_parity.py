@@ -219,7 +219,7 @@ def test_a_translation_may_be_as_long_as_in_the_package(machine, translator):
 @pytest.mark.slow
 def test_sentences_of_the_test_part_are_translated_alike(machine, translator, data):
     data("tatoeba_eng_fra/fra-eng.zip")
-    number = int(os.environ.get("GLASSBOX_SENTENCES", "100"))
+    number = int(os.environ.get("GLASSBOX_SENTENCES", "40"))
     texts = [text for pair in tatoeba("test")[:: 4000 // number] for text in pair][:number]
     call = """(texts) => texts.map((text) => {
       const { text: translation, logits } = translator.translate(text);

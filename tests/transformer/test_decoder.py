@@ -191,33 +191,3 @@ def test_no_input_is_modified(decoder):
     decoder(x, memory, cache=Cache(len(decoder.layers), 6))
     for tensor, kept in zip(tensors, copies, strict=True):
         assert torch.equal(tensor, kept)
-
-
-@pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize(
-    ("kind", "looks"), [("the paper's", True), ("heads for each layer", False)]
-)
-def test_compiled_whole_it_gives_the_same_output_and_gradients(looks, kind):
-    decoder = Decoder(stack_of(kind), cross_attention=looks)
-    randomize(decoder)
-    x, memory = inputs_of(decoder)
-    mask = torch.rand(3, 1, 1, 6) < 0.7
-    compiled = torch.compile(decoder, backend="aot_eager", fullgraph=True)
-    out, expected = compiled(x, memory, mask), decoder(x, memory, mask)
-    assert_near(out, expected, 1e-6)
-    gradients, wanted = all_gradients(decoder, out), all_gradients(decoder, expected)
-    for name, gradient in wanted.items():
-        assert_near(gradients[name], gradient)
-
-
-@pytest.mark.usefixtures("compiler")
-@pytest.mark.parametrize("kind", ["the paper's", "heads for each layer"])
-def test_exported_with_free_lengths_it_gives_the_same(kind):
-    decoder = Decoder(stack_of(kind)).eval()
-    randomize(decoder)
-    n, m, b = (torch.export.Dim(name, min=2, max=64) for name in ("n", "m", "b"))
-    shapes = ({0: b, 1: n}, {0: b, 1: m})
-    program = torch.export.export(decoder, inputs_of(decoder), dynamic_shapes=shapes).module()
-    for sizes in ((3, 6, 8), (2, 2, 9), (5, 11, 2)):
-        inputs = inputs_of(decoder, *sizes)
-        assert_near(program(*inputs), decoder(*inputs), 1e-6)

@@ -192,27 +192,3 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
     loaded.load_state_dict(torch.load(tmp_path / "encoder.pt", weights_only=True))
     torch.testing.assert_close(loaded(x), encoder(x))
     torch.testing.assert_close(copy.deepcopy(encoder)(x), encoder(x))
-
-
-@pytest.mark.usefixtures("compiler")
-def test_compiled_whole_it_gives_the_same():
-    encoder, x = small(norm_first=True, dropout=0.0), torch.randn(2, 5, 16)
-    compiled = torch.compile(encoder, backend="aot_eager", fullgraph=True)
-    mask = causal_mask(5)
-    out, expected = compiled(x, mask), encoder(x, mask)
-    torch.testing.assert_close(out, expected, atol=1e-6, rtol=1e-5)
-    gradients = [
-        torch.autograd.grad(y.square().sum(), encoder.parameters()) for y in (out, expected)
-    ]
-    for a, b in zip(*gradients, strict=True):
-        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.usefixtures("compiler")
-def test_exported_with_a_free_length_it_gives_the_same():
-    encoder = small().eval()
-    length = torch.export.Dim("length", min=2, max=64)
-    program = torch.export.export(encoder, (torch.randn(2, 5, 16),), dynamic_shapes=({1: length},))
-    for n in (2, 5, 9):
-        x = torch.randn(2, n, 16)
-        torch.testing.assert_close(program.module()(x), encoder(x), atol=1e-6, rtol=1e-5)

@@ -11,14 +11,12 @@ MANY = [f"token{i}" for i in range(20)] + ["W" * 400]
 SENTENCE = ["[CLS]", "time", "flies", "like", "an", "arrow", "[SEP]"]
 
 
-@pytest.mark.parametrize(
-    ("width", "tokens"), [(320, TOKENS), (320, MANY), (390, MANY), (700, MANY)]
-)
-def test_nothing_that_is_said_is_cut_off(show: Show, width: int, tokens: list[str]) -> None:
+@pytest.mark.parametrize("width", [320, 700])
+def test_nothing_that_is_said_is_cut_off(show: Show, width: int) -> None:
     # A page takes a moment to make the room.
     fits = """() => [...document.querySelectorAll('.readout, .legend')].every((e) =>
       e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth)"""
-    for frame in show(*every_view(tokens), width=width).frames:
+    for frame in show(*every_view(MANY), width=width).frames:
         frame.wait_for_function(fits)
         for opener in frame.locator(".expand, .map").all()[:1]:
             opener.click()
