@@ -29,7 +29,7 @@ def _widths(draw: Draw) -> Iterator[Case]:
     yield Case("one head", x=draw(2, 3, 4), n_heads=1)
     yield Case("heads of width one", x=draw(1, 4, 3), n_heads=3)
     yield Case("a single position", x=draw(2, 1, 6), n_heads=2)
-    yield Case("what came out of a transpose", x=draw(2, 6, 4).mT, n_heads=3)
+    yield Case("a transposed input", x=draw(2, 6, 4).mT, n_heads=3)
 
 
 # From beginning to end ----------------------------------------------------------------------
