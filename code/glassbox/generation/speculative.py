@@ -73,7 +73,7 @@ def accept(
     p, q = target[:-1].gather(1, at)[:, 0], draft.gather(1, at)[:, 0]
     chance = torch.rand(p.shape, dtype=p.dtype, device=p.device, generator=generator)
     accepted = int((chance * q < p).cumprod(dim=0).sum())
-    # Behind the last proposal the draft gives nothing, so that all that is left is the target's.
+    # After the last proposal the draft gives nothing, so that all that is left is the target's.
     rest = (target[accepted] - F.pad(draft, (0, 0, 0, 1))[accepted]).clamp(min=0)
     if rest.sum() == 0:  # p and q differ by rounding alone
         rest = target[accepted]
