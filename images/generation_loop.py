@@ -2,7 +2,7 @@
 
 from drawing import Drawing
 
-d = Drawing(470, 520)
+d = Drawing(484, 520)
 
 
 def station(
@@ -34,7 +34,7 @@ for start, end in ((436, 385), (330, 279), (224, 183), (128, 91)):
     d.arrow((RIGHT + 95, start), (RIGHT + 95, end))
 d.arrow((LEFT + 190, 251), (235, 251), (235, 357), (RIGHT, 357), colour="memory")
 
-d.arrow((RIGHT + 190, 63), (466, 63), (466, 463), (RIGHT + 191, 463), colour="accent")
+d.arrow((RIGHT + 190, 63), (478, 63), (478, 463), (RIGHT + 191, 463), colour="accent")
 d.text(RIGHT + 95, 512, "the token comes back", size=15, colour="accent")
 station(LEFT, 36, "text", "the tokenizer joins")
 d.arrow((RIGHT, 63), (LEFT + 191, 63), colour="accent")

@@ -131,7 +131,7 @@ def book(title: str, parts: list[Sheet], pages: Mapping[str, int]) -> str:
     )
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     logo = (ROOT / "images" / "favicon.svg").read_text(encoding="utf-8")
-    bodies = "".join(f'<div class="gb-sheet" id="{p.name}">{p.html}</div>' for p in parts)
+    bodies = "".join(f'<div class="gb-printed" id="{p.name}">{p.html}</div>' for p in parts)
     return (
         f'<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title>{links}<style>{style}{heads}</style></head><body>"

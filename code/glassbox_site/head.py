@@ -54,11 +54,12 @@ def description(doctree: nodes.document | None) -> str:
 
 
 def sentences(doctree: nodes.document) -> Iterator[str]:
-    """Yield the sentences of a page's own paragraphs."""
+    """Yield the sentences of a page's own paragraphs, which are not rows of buttons."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section | nodes.container | nodes.block_quote):
-            text = " ".join(paragraph.astext().split())
-            yield from re.split(r"(?<=[.?:]) ", text)
+        text = " ".join(paragraph.astext().split())
+        own = isinstance(paragraph.parent, nodes.section | nodes.container | nodes.block_quote)
+        if own and text.endswith((".", "?")):
+            yield from re.split(r"(?<=[.?]) ", text)
 
 
 def describe(

@@ -16,6 +16,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from glassbox_site.definitions import GLOSSARY
+from glassbox_site.folding import summary
 from glassbox_site.numbers import chapter_number
 
 #: Anchor in its page; number or kind; title; text; of a term, the section that introduces it.
@@ -75,9 +76,12 @@ def text_of(node: nodes.Node) -> str:
 
 
 def _says_nothing(node: nodes.Element) -> bool:
-    """Return whether a node is a citation in brackets, or a list of uses."""
+    """Return whether a node is a citation in brackets, a list of uses, or a number of minutes."""
     classes = node["classes"]
-    return "gb-uses" in classes or ("bibtex-citation" in classes and node.astext()[0] == "[")
+    if isinstance(node, summary):
+        return "gb-deeper" in node.parent["classes"]
+    cited = "bibtex-citation" in classes and node.astext()[0] == "["
+    return cited or "gb-uses" in classes or "gb-minutes" in classes
 
 
 def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -> Iterator[Part]:

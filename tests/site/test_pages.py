@@ -33,8 +33,9 @@ def test_letters_are_those_of_the_site(looks, chapter, soup):
     assert len(soup(chapter).find_all("math")) > 10
 
 
-def test_text_in_pictures_can_be_read_on_a_telephone(looks, chapter):
+def test_text_in_pictures_can_be_read_on_every_screen(looks, chapter):
     assert looks(chapter)["narrow"].facts["dark"]["smallLetters"] == []
+    assert looks(chapter)["wide"].facts["light"]["smallLetters"] == []
 
 
 def test_text_that_is_scaled_down_would_be_found(read):

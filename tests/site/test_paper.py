@@ -7,7 +7,7 @@ import zlib
 import pytest
 from bs4 import BeautifulSoup
 
-from tests.site.conftest import SITE
+from tests.site.conftest import ROOT, SITE
 from tools.pdf import pages_of, print_book, sheet
 
 CHAPTER = "chapters/04_scaled_dot_product.html"
@@ -20,6 +20,12 @@ CUT = """() => {
         .filter((part) => part.getBoundingClientRect().right > right)
         .map((part) => part.outerHTML.slice(0, 100));
 }"""
+
+
+def test_what_only_paper_has_gets_no_style_of_the_site():
+    style, names = ROOT / "tools" / "pdf.css", r"\.(gb-[\w-]+)"
+    styles = "".join(path.read_text("utf-8") for path in (SITE / "_static").rglob("*.css"))
+    assert not {*re.findall(names, style.read_text("utf-8"))} & {*re.findall(names, styles)}
 
 
 class Paper:

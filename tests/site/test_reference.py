@@ -97,6 +97,11 @@ def test_index_has_every_section_of_every_chapter_and_stays_small(index, soup):
         assert {heading.parent["id"] for heading in titles} <= {part[0] for part in index[chapter]}
 
 
+def test_index_has_no_minutes_of_a_section(index):
+    texts = [part[3] for chapter in chapters() for part in index[chapter]]
+    assert [text for text in texts if re.search(r"^\d+ min |Going deeper, \d", text)] == []
+
+
 @pytest.mark.parametrize(
     ("latex", "line"),
     [
