@@ -1,6 +1,7 @@
 """Models and their files: what is written, what is read, and what a Transformer's own hold."""
 
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -237,6 +238,15 @@ def test_every_precision_is_kept_in_files(dtype, tmp_path):
     assert json.loads((tmp_path / "config.json").read_text())["dtype"] == str(dtype)[6:]
     loaded = Transformer.from_pretrained(tmp_path)
     assert {x.dtype for x in loaded.parameters()} == {dtype}
+
+
+def test_numbers_that_are_none_are_read_like_any_others(tmp_path):
+    model = make()
+    with torch.no_grad():
+        model.source_embedding.weight[0] = math.nan
+    model.save_pretrained(tmp_path)
+    loaded = Transformer.from_pretrained(tmp_path)
+    torch.testing.assert_close(loaded.state_dict(), model.state_dict(), equal_nan=True)
 
 
 def split(folder: Path, n_files: int = 3) -> Path:

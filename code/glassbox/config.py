@@ -86,12 +86,12 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        d_ff: object = self.d_ff
-        if d_ff is None:  # the default of some subclasses
-            object.__setattr__(self, "d_ff", 4 * self.d_model)
         for field in fields(self):
             declared = get_args(field.type) or (field.type,)
             _check_field(field.name, getattr(self, field.name), declared)
+        d_ff: object = self.d_ff
+        if d_ff is None:  # the default of some subclasses
+            object.__setattr__(self, "d_ff", 4 * self.d_model)
         of_layers = self.n_heads if isinstance(self.n_heads, tuple) else (self.n_heads,)
         if isinstance(self.n_heads, tuple) and len(of_layers) != self.n_layers:
             raise ValueError(

@@ -74,8 +74,10 @@ def test_commands_describe_themselves_without_what_they_compute_with():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    for name in cli.COMMANDS:
-        assert f"usage: glassbox {name}" in done.stdout
+    said = re.sub(r"\s+", " ", done.stdout)
+    for name, purpose in cli.COMMANDS.items():
+        assert f"usage: glassbox {name}" in said
+        assert f" {purpose[0].upper()}{purpose[1:]}. " in said
 
 
 @pytest.mark.parametrize(

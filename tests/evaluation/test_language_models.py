@@ -214,3 +214,7 @@ def test_bits_count_bytes_where_perplexity_counts_tokens():
     assert found.loss == pytest.approx(2 * math.log(2))
     assert found.perplexity == pytest.approx(4)
     assert found.bits_per_byte == pytest.approx(0.5)
+
+
+def test_a_perplexity_beyond_all_numbers_is_infinite():
+    assert Likelihood(800.0, 1, 1).perplexity == math.inf

@@ -150,6 +150,11 @@ SIZES = {
         ValueError,
         ["axis 0", "(12, 5)", "n_heads=4", "12 must be a multiple of 8"],
     ),
+    "an axis that is not there": (
+        lambda: interleaved_to_half(torch.zeros(12, 5), dim=2, n_heads=1),
+        IndexError,
+        ["out of range"],
+    ),
     "no heads to permute": (
         lambda: interleaved_to_half(torch.zeros(12), dim=0, n_heads=0),
         ValueError,

@@ -147,6 +147,7 @@ BAD = {
         ValueError,
         ["steps is missing in state dict 1"],
     ),
+    "nothing at first": ([{}, FIRST], ValueError, ["is missing in state dict 1"]),
     "another shape": (
         [FIRST, FIRST, states(1, width=6)[0]],
         ValueError,

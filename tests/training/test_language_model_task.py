@@ -1,5 +1,6 @@
 """A language model of characters learns the next character, everywhere in the text."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,3 +127,13 @@ def test_a_configuration_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         replace(CONFIG, **changes)
+
+
+def test_a_model_that_is_very_wrong_is_measured_too() -> None:
+    task = LanguageModelTask(CONFIG)
+    model = task.build().eval()
+    with torch.no_grad():
+        model.output.weight.mul_(1e6)
+        measured = task.validate(model, ALONE)
+    assert 1000 < measured["nll"] < math.inf
+    assert measured["perplexity"] == math.inf

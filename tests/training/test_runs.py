@@ -26,7 +26,7 @@ FILE = """
 directions = [["en", "fr"]]
 plain = 1
 pairs = "more.tsv"
-model = {d_model = 64, n_heads = [4, 2]}
+model = {d_model = 64, n_heads = 4}
 
 [training]
 steps = 7
@@ -56,7 +56,7 @@ def test_a_run_is_what_its_file_says(file: Path) -> None:
             directions=(("en", "fr"),),
             plain=1.0,
             pairs=str(file.parent / "more.tsv"),  # beside it
-            model={"d_model": 64, "n_heads": [4, 2]},
+            model={"d_model": 64, "n_heads": 4},
         ),
         TrainingConfig(
             schedule=Schedule("cosine", peak=1.0, warmup=2, total=7),
@@ -94,7 +94,7 @@ def test_entries_can_be_changed(file: Path) -> None:
     assert run.training.schedule == Schedule("cosine", peak=2e-3, warmup=2, total=7)
     assert run.training.clip == float("inf")
     assert run.task_config.pairs == "other.tsv"  # where the command is given
-    assert run.task_config.model == {"d_model": 32, "n_heads": [4, 2]}
+    assert run.task_config.model == {"d_model": 32, "n_heads": 4}
     file.write_text("[language_model]\n")
     assert read_run(file, changes[:1]).training.steps == 9  # in a table that is not there
 
@@ -123,6 +123,8 @@ def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
         ("training = 5\n[language_model]\n", "[training] is 5; expected a table"),
         ("[language_model]\n[training]\nschedule = 5\n", "[training.schedule] is 5; expected a"),
         ("[language_model]\nblocklen = 5\n", "[language_model] has no entry 'blocklen'; there are"),
+        ("[language_model]\nmodel = {n = 1}\n", r"\[language_model\]: .*got an unexpected"),
+        ("[masked_language_model]\nmodel = {n = 1}\n", r"\[masked_language_model\]: .*got an une"),
         ("[language_model]\n[training]\nstep = 5\n", "[training] has no entry 'step'; there are: "),
         ("[language_model]\n[training.schedule]\nend = 5\n", "[training.schedule] has no entry"),
     ],
@@ -161,6 +163,9 @@ def test_a_file_that_is_no_run_is_refused_naming_it(
         ("training.schedule.total=1", "[training.schedule]: kind='cosine' falls from step warmup"),
         ("translation.corpus='wmt'", "[translation]: corpus='wmt' is not known; expected one of"),
         ("translation.plain=2", "[translation]: plain=2.0: a share of the pairs, from 0 to 1"),
+        ("translation.model={n=1}", "[translation]: TransformerConfig.__init__() got an unexpecte"),
+        ("translation.model={d_ff=1.5}", "[translation]: d_ff=1.5 is of type float; expected a w"),
+        ("translation.model={n_heads=3}", "[translation]: d_model=512 does not divide into n_hea"),
     ],
 )
 @pytest.mark.usefixtures("as_a_reader")

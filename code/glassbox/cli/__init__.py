@@ -77,7 +77,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     asked_for = next((word for word in argv if not word.startswith("-")), None)
     for name, purpose in COMMANDS.items():
-        command = commands.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
+        description = f"{purpose[0].upper()}{purpose[1:]}."
+        command = commands.add_parser(name, help=purpose, description=description)
         if name == asked_for:
             module = import_module(f"glassbox.cli.{name}")
             module.add_arguments(command)

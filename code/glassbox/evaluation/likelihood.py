@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -52,7 +53,7 @@ class Likelihood:
 
         It compares only models with the same vocabulary: longer tokens are fewer and harder.
         """
-        return math.exp(self.loss)
+        return torch.tensor(self.loss, dtype=torch.float64).exp().item()  # may be infinite
 
     @property
     def bits_per_byte(self) -> float:

@@ -36,6 +36,8 @@ def interleaved_to_half(
     ------
     ValueError
         If the axis does not divide into heads of whole pairs.
+    IndexError
+        If there is no such axis.
 
     Notes
     -----
@@ -65,6 +67,8 @@ def half_to_interleaved(
     ------
     ValueError
         If the axis does not divide into heads of whole pairs.
+    IndexError
+        If there is no such axis.
 
     Notes
     -----
@@ -75,7 +79,7 @@ def half_to_interleaved(
 
 def _swap(x: Tensor, dim: int, n_heads: int, axes: tuple[int, int]) -> Tensor:
     """Divide an axis into heads of these two ``axes``, and exchange the two."""
-    dim %= x.dim()
+    dim = range(x.dim())[dim]
     if n_heads < 1 or x.size(dim) % (2 * n_heads):
         raise ValueError(
             f"axis {dim} of shape {tuple(x.shape)} does not divide into n_heads={n_heads} heads "

@@ -58,12 +58,13 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
         )
     sums: dict[str, Tensor] = {}
     kinds: dict[str, tuple[tuple[int, ...], torch.dtype]] = {}
-    first, count = "", 0
+    count = 0
     for count, checkpoint in enumerate(checkpoints, 1):
         this = f"state dict {count}" if isinstance(checkpoint, Mapping) else f"{checkpoint}"
         tensors = checkpoint if isinstance(checkpoint, Mapping) else _read(Path(checkpoint))
         found = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
-        first, kinds = first or this, kinds or found
+        if count == 1:
+            first, kinds = this, found
         for name in sorted({*kinds, *found}):
             ours, theirs = kinds.get(name, "missing"), found.get(name, "missing")
             if ours != theirs:

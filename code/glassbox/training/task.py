@@ -1,6 +1,5 @@
 """What the loop requires of a task, and how several processes share its examples."""
 
-import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -84,11 +83,12 @@ def held_out_figures(
     -------
     dict of str to float
         ``nll``, the mean negative log-likelihood of a token in nats, and ``perplexity``, its
-        exponential; the same in each process.
+        exponential, which may be infinite; the same in each process.
     """
     sums = torch.zeros(2, dtype=torch.float64, device=group.device)
     for batch in batches:
         found = sharded_loss(batch, loss, group)
         sums += torch.stack([found.nll.double(), found.count.double()])
-    total, count = group.all_reduce(sums).tolist()
-    return {"nll": total / count, "perplexity": math.exp(total / count)}
+    total, count = group.all_reduce(sums)
+    nll = total / count
+    return {"nll": nll.item(), "perplexity": nll.exp().item()}

@@ -46,7 +46,9 @@ class LanguageModelTaskConfig:
     Raises
     ------
     ValueError
-        If a kind is not known.
+        If a kind is not known, or a size is out of its range.
+    TypeError
+        If there is no such size, or it is of a wrong type.
     """
 
     corpus: Corpus = "shakespeare"
@@ -61,6 +63,8 @@ class LanguageModelTaskConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_kind("architecture", self.architecture, get_args(Architecture))
+        kind: Any = KINDS[self.architecture]
+        kind.config_class(**self.model)  # before the text is read
 
 
 class LanguageModelTask:

@@ -49,6 +49,8 @@ class MaskedLanguageModelConfig:
     ------
     ValueError
         If a number is out of its range or the corpus is unknown.
+    TypeError
+        If there is no such size of a model, or it is of a wrong type.
     """
 
     corpus: Corpus = "english"
@@ -68,6 +70,7 @@ class MaskedLanguageModelConfig:
             raise ValueError(
                 f"max_len={self.max_len}: must be at least 3, for [CLS], a word and [SEP]"
             )
+        BertConfig(**self.model)  # before the texts are read
 
 
 class MaskedLanguageModelTask:

@@ -77,6 +77,8 @@ class TranslationConfig:
     ------
     ValueError
         If a number is out of its range, the corpus is unknown, or its pairs are not given.
+    TypeError
+        If there is no such size of a model, or it is of a wrong type.
 
     Notes
     -----
@@ -114,6 +116,7 @@ class TranslationConfig:
             )
         for name in ("max_len", "repeat"):
             check_at_least(name, getattr(self, name), 1)
+        TransformerConfig(**self.model)  # before the texts are read
 
     @property
     def languages(self) -> tuple[str, ...]:
