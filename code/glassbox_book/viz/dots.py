@@ -68,6 +68,7 @@ def dot_charts(
         columns,
         (width() / columns, sum(heights) / len(heights)),
         height_ratios=heights,
+        gridspec_kw={"wspace": 0.08},
     )
     for ax, (title, rows) in zip(axes, drawn.items(), strict=True):
         _draw(ax, rows, annotate if isinstance(annotate, str) else annotate[title])
