@@ -28,6 +28,7 @@ CHARTS: dict[str, Callable[[], Figure]] = {
     "spread": lambda: viz.spread_chart([1, 2], {"a": [[1.0, 2.0]]}, x_label="x", y_label="y"),
     "bars": lambda: viz.bar_chart(["Ġa", "b"], {"c": [1, 2], "d": [2, 1]}, value_label="n"),
     "upright bars": lambda: viz.bar_chart(["a"], [1.0], value_label="n", upright=True),
+    "dots": lambda: viz.dot_charts({t: {"Ġa": [1, 2, 3], "b": [-1]} for t in "xy"}),
     "points": lambda: viz.scatters({t: ([[0, 1], [1, 0]], ["a", "b"], None) for t in "xyz"}),
     "trade-off": lambda: viz.trade_off({"a": [(1, 2, "b"), (2, 1, "")]}, x_label="x", y_label="y"),
     "vectors": lambda: viz.vectors({t: {"a": (0, 1)} for t in "wxyz"}),

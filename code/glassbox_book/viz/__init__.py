@@ -4,6 +4,7 @@ from glassbox_book.viz.attention import attention_map, attention_maps
 from glassbox_book.viz.bars import bar_chart, bar_charts
 from glassbox_book.viz.compare import compare_heads
 from glassbox_book.viz.distributions import reshaped
+from glassbox_book.viz.dots import dot_charts
 from glassbox_book.viz.lattice import lattice
 from glassbox_book.viz.lines import curves, line_charts, spread_chart
 from glassbox_book.viz.matrices import heat_map, heat_maps
@@ -31,6 +32,7 @@ __all__ = [
     "bar_charts",
     "compare_heads",
     "curves",
+    "dot_charts",
     "head_view",
     "heat_map",
     "heat_maps",
