@@ -22,7 +22,6 @@ PACKAGED = Path(str(files("glassbox"))) / "pretrained_weights"
 #: Each model that is carried, and the run that it comes from.
 SHIPPED = {note.read_text().strip(): note.parent for note in sorted(RUNS.glob("*/shipped.txt"))}
 MB = 1_000_000
-EVERY = 10  # texts of which one is read, in a test that takes a second and not half a minute
 ENGLISH = (
     "tatoeba_eng_fra/fra-eng.zip",
     "multi30k/val.en.gz",
@@ -88,17 +87,15 @@ def check_blanks(model: FillMask, expected: dict[str, Any], data: Callable[[str]
     assert len(texts) == expected["texts"]
     scores = evaluate_masked(
         model.predict,
-        texts[::EVERY],
+        texts,
         mask_id=model.mask_id,
         vocab_size=len(model.tokenizer),
         special_ids=model.tokenizer.special_ids,
     )
     measured = expected["guesses"]["BERT"]
-    # These weights on these texts, to the digit; and, as far as a sample of 1,429 tokens can tell
-    # (a token's loss deviates by 3 nats), what the card says of all.
-    assert scores == pytest.approx((4.13357, 0.31141, 1429), abs=1e-4)
-    assert scores.loss == pytest.approx(measured["loss"], abs=3 * 3 / 1429**0.5)
-    assert scores.accuracy == pytest.approx(measured["accuracy"], abs=3 * 0.5 / 1429**0.5)
+    assert scores.n_tokens == measured["n_tokens"]
+    assert scores.loss == pytest.approx(measured["loss"], abs=1e-4)
+    assert scores.accuracy == pytest.approx(measured["accuracy"], abs=1e-3)
 
 
 def check_translator(
