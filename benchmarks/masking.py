@@ -81,18 +81,13 @@ def measure(recipe: str, seed: int) -> dict[str, float]:
 
 def score(fill_mask: FillMask, texts: list[Tensor], *, hidden: bool = True) -> MaskedScores:
     """Measure a BERT where tokens are hidden, or where the same tokens can be seen."""
-    originals = iter(texts)
-
-    def predict(inputs: Tensor, at: Tensor) -> Tensor:
-        seen = next(originals)
-        return fill_mask.predict(inputs if hidden else seen, at)
-
     return evaluate_masked(
-        predict,
+        fill_mask.predict,
         texts,
         mask_id=fill_mask.mask_id,
         vocab_size=len(fill_mask.tokenizer),
         special_ids=fill_mask.tokenizer.special_ids,
+        masked=float(hidden),
     )
 
 

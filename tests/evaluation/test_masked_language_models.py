@@ -19,7 +19,7 @@ def text(*words):
 
 
 def test_the_figures_are_the_mean_over_all_hidden_tokens():
-    texts = [text(5, 6, 7, 8, 9, 10), text(7), text(*range(5, 12))]
+    texts = [text(5, 6, 7, 8, 9, 10), text(7), text(*range(5, 12)), text(*range(6, 12))]
     probabilities = torch.linspace(1, 3, VOCAB)
     probabilities /= probabilities.sum()
     seen = []
@@ -29,12 +29,40 @@ def test_the_figures_are_the_mean_over_all_hidden_tokens():
         return probabilities.log().expand(int(at.sum()), -1)
 
     scores = evaluate_masked(predict, texts, **GIVEN, rate=0.5)
-    hidden = torch.cat([ids[at] for ids, (_, at) in zip(texts, seen, strict=True)])
+    assert [ids.shape for ids, _ in seen] == [(1, 3), (2, 8), (1, 9)]  # alike in length at a time
+    at = torch.cat([at.flatten() for _, at in seen])
+    hidden = torch.cat([texts[i] for i in (1, 0, 3, 2)])[at]
     assert all((ids[at] == MASK).all() for ids, at in seen)
-    assert scores.n_tokens == len(hidden) == 3 + 1 + 4
+    assert scores.n_tokens == len(hidden) == 1 + 3 + 3 + 4
     assert scores.loss == pytest.approx(-probabilities.log()[hidden].mean().item())
     assert scores.accuracy == pytest.approx((hidden == VOCAB - 1).float().mean().item())
     assert evaluate_masked(predict, texts, **GIVEN, rate=0.5) == scores
+
+
+def asked(texts, **options):
+    """What is asked of a model that is measured, and the scores of one that knows nothing."""
+    given = []
+
+    def predict(ids, at):
+        given.append((ids, at))
+        return torch.zeros(int(at.sum()), VOCAB)
+
+    return given, evaluate_masked(predict, texts, **GIVEN, **options)
+
+
+def test_the_same_tokens_can_be_left_to_be_seen():
+    ids = text(*range(5, 12))
+    [(hidden, at)], _ = asked([ids])
+    [(seen, same)], _ = asked([ids], masked=0.0)
+    assert (hidden[at] == MASK).all()
+    assert torch.equal(seen[0], ids)
+    assert torch.equal(at, same)
+
+
+def test_many_texts_are_measured_in_parts_and_none_is_lost():
+    given, scores = asked([text(5, 6)] * 150)
+    assert sum(len(ids) for ids, _ in given) == scores.n_tokens == 150
+    assert max(len(ids) for ids, _ in given) < 150
 
 
 def test_logits_need_not_be_normalised():
@@ -83,6 +111,13 @@ def test_the_guess_is_the_formula():
     expected = one * other / p
     expected = (3 * expected / expected.sum() + both) / 4
     torch.testing.assert_close(guess(ours, CLS, 5, MASK, 7, SEP)[0], expected)
+
+
+def test_several_texts_are_guessed_one_after_the_other():
+    ours = Neighbours([text(5, 6, 7), text(8, 9, 10)], VOCAB, MASK)
+    rows = torch.stack([text(5, MASK, 7), text(8, MASK, MASK)])
+    expected = torch.cat([ours.predict(row, row == MASK) for row in rows])
+    assert torch.equal(ours.predict(rows, rows == MASK), expected)
 
 
 def test_hidden_neighbours_do_not_count():

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import torch
@@ -11,9 +12,11 @@ from torch import Tensor
 from glassbox.training.batches import stream
 from glassbox.training.masking import IGNORE, mask_tokens
 
-#: Returns the logits ``(predictions, vocab_size)`` at some positions of a text ``(length,)``, such
-#: as :meth:`glassbox.models.fill_mask.FillMask.predict`.
+#: Returns the logits ``(predictions, vocab_size)`` at some positions of texts ``(texts, length)``,
+#: such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
 Predict = Callable[[Tensor, Tensor], Tensor]
+
+_AT_ONCE = 64  # texts
 
 
 class MaskedScores(NamedTuple):
@@ -42,6 +45,7 @@ def evaluate_masked(
     vocab_size: int,
     special_ids: Collection[int],
     rate: float = 0.15,
+    masked: float = 1.0,
 ) -> MaskedScores:
     """Hide some tokens of each text, all as ``[MASK]``, and measure how well they are guessed.
 
@@ -50,11 +54,13 @@ def evaluate_masked(
     Parameters
     ----------
     predict : callable
-        What guesses.
+        What guesses, for several texts of one length at a time.
     texts : sequence of Tensor
         The token ids of each text, ``(length,)``.
     mask_id, vocab_size, special_ids, rate : int, int, collection of int, float
         As for :func:`~glassbox.training.mask_tokens`.
+    masked : float, optional
+        The share of these tokens that is hidden; with 0, all remain to be seen.
 
     Returns
     -------
@@ -68,25 +74,35 @@ def evaluate_masked(
     """
     if not texts:
         raise ValueError("texts is empty: expected the token ids of one text at least")
-    nats, right, count = 0.0, 0, 0
-    for number, ids in enumerate(texts):
-        inputs, labels = mask_tokens(
+    pairs = [
+        mask_tokens(
             ids,
             mask_id=mask_id,
             vocab_size=vocab_size,
             special_ids=special_ids,
             rate=rate,
-            masked=1.0,
+            masked=masked,
             random=0.0,
             generator=torch.Generator().manual_seed(stream(0, 3, number)),
         )
-        at = labels != IGNORE
-        logits, hidden = predict(inputs, at), labels[at]
-        losses = -logits.double().log_softmax(-1).gather(-1, hidden[:, None])
-        nats += losses.sum().item()
-        right += int((logits.argmax(-1) == hidden).sum())
-        count += len(hidden)
+        for number, ids in enumerate(texts)
+    ]
+    nats, right, count = 0.0, 0, 0
+    # Texts of one length need no padding.
+    for _, alike in groupby(sorted(pairs, key=_length), key=_length):
+        batch = (torch.stack(rows).split(_AT_ONCE) for rows in zip(*alike, strict=True))
+        for inputs, labels in zip(*batch, strict=True):
+            at = labels != IGNORE
+            logits, hidden = predict(inputs, at), labels[at]
+            losses = -logits.double().log_softmax(-1).gather(-1, hidden[:, None])
+            nats += losses.sum().item()
+            right += int((logits.argmax(-1) == hidden).sum())
+            count += len(hidden)
     return MaskedScores(nats / count, right / count, count)
+
+
+def _length(pair: tuple[Tensor, Tensor]) -> int:
+    return len(pair[0])
 
 
 class Neighbours:
@@ -138,25 +154,25 @@ class Neighbours:
         self.frequency = counts / counts.sum()
 
     def predict(
-        self, token_ids: Int[Tensor, " length"], at: Bool[Tensor, " length"]
+        self, token_ids: Int[Tensor, "*texts length"], at: Bool[Tensor, "*texts length"]
     ) -> Float[Tensor, "predictions vocab"]:
-        """Return the logarithms of the probabilities at some positions of a text.
+        """Return the logarithms of the probabilities at some positions of texts.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(length,)``, with [CLS] and [SEP].
+            Integers, ``(texts, length)`` or, of one text, ``(length,)``, with [CLS] and [SEP].
         at : Tensor
-            Boolean, ``(length,)``; neither the first nor the last position.
+            Boolean, of the same shape; neither the first nor the last position of a text.
 
         Returns
         -------
         Tensor
             ``(predictions, vocab_size)``.
         """
-        row = token_ids.tolist()
-        places = at.nonzero()[:, 0].tolist()
-        return torch.stack([self._guess(row[i - 1], row[i + 1]) for i in places]).log()
+        places = torch.atleast_2d(at).nonzero().tolist()
+        rows = torch.atleast_2d(token_ids).tolist()
+        return torch.stack([self._guess(rows[t][i - 1], rows[t][i + 1]) for t, i in places]).log()
 
     def _guess(self, left: int, right: int) -> Tensor:
         guess = self.frequency

@@ -142,14 +142,14 @@ class FillMask:
         ]
 
     def predict(self, token_ids: Tensor, at: Tensor) -> Tensor:
-        """Return the logits at some positions of one text.
+        """Return the logits at some positions of texts.
 
         Parameters
         ----------
         token_ids : Tensor
-            Integers, ``(length,)``, with [CLS] and [SEP].
+            Integers, ``(texts, length)`` or, of one text, ``(length,)``, with [CLS] and [SEP].
         at : Tensor
-            Boolean, ``(length,)``.
+            Boolean, of the same shape.
 
         Returns
         -------
@@ -157,5 +157,6 @@ class FillMask:
             ``(predictions, vocab_size)``, on the CPU.
         """
         device = next(self.model.parameters()).device
+        ids, at = (torch.atleast_2d(given).to(device) for given in (token_ids, at))
         with torch.inference_mode(), evaluating(self.model):
-            return self.model(token_ids[None].to(device), at=at[None].to(device)).float().cpu()
+            return self.model(ids, at=at).float().cpu()
