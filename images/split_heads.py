@@ -59,6 +59,6 @@ for y, title, code, split in (
     d.text(390, y - 14, "$h$ × $n$ × $d_k$", colour="muted", size=15)
     three(y, split(position), split(owner))
 d.text(260, 256, "Colours are heads, numbers are positions.", size=15, colour="muted")
-d.text(260, 530, "The shape is the same, and no head has what is its own.", size=15, colour="muted")
+d.text(260, 530, "The shape is the same, but each head has all colours.", size=15, colour="muted")
 
 d.save("split_heads.svg")

@@ -29,7 +29,7 @@ class MultiHeadAttention(nn.Module):
     d_model : int
         Width of inputs and outputs.
     n_heads : int
-        Number of heads; must divide ``d_model``. Each head is ``d_k = d_model // n_heads`` wide.
+        Number of heads; must divide ``d_model`` unless ``d_k`` is given.
     n_kv_heads : int, optional
         Number of key-value heads; must divide ``n_heads``. Defaults to ``n_heads``.
     d_k : int, optional
@@ -42,8 +42,8 @@ class MultiHeadAttention(nn.Module):
     Raises
     ------
     ValueError
-        If ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or
-        a number is not positive.
+        If ``n_heads`` does not divide ``d_model`` and no ``d_k`` is given, ``n_kv_heads`` does not
+        divide ``n_heads``, or a number is not positive.
     TypeError
         If a size is not an integer.
 
