@@ -147,7 +147,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
         yield (
             f"In {one['what'].partition(',')[0]} with {one['what'].split(', ')[1]}, a token takes "
             f"{one['token_ms']:.1f} ms, measured separately; reading all the parameters "
-            f"from memory once, which no program can avoid, takes "
+            f"but the table of positions from memory once takes "
             f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time."
         )
 
