@@ -22,12 +22,14 @@ DARK = {False: "light", True: "dark"}
 PATIENCE = 60_000  # ms; what else the machine does is not the page's doing
 
 
+@cache
 def pages() -> list[str]:
     """Return the address of every page, from the table of contents, below the site's root."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     return [f"{name}.html" for name in (*entries(toc), "search")]
 
 
+@cache
 def chapters() -> list[str]:
     """Return the addresses of the chapters."""
     return [page for page in pages() if page.removeprefix("chapters/")[0].isdigit()]
@@ -109,6 +111,8 @@ def looks(site: str, browser: Browser) -> Iterator[Callable[[str], dict[str, Loo
     """Return a function that looks at a page, wide and narrow, once for all tests."""
     with pages_of(browser) as visit:
         window = attentive(visit())  # one for all: to open a window takes as long as to read a page
+        network = window.page.context.new_cdp_session(window.page)
+        network.send("Network.setCacheDisabled", {"cacheDisabled": True})  # as at a first visit
 
         @cache
         def look(page: str, width: int) -> Look:

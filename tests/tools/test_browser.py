@@ -75,9 +75,11 @@ def test_a_page_that_asks_another_host_is_blocked_and_seen(
 ) -> None:
     (tmp_path / "index.html").write_text(
         '<link rel="icon" href="data:,"><script src="https://cdn.example/x.js"></script>'
+        '<img src="http://203.0.113.7/x.png" alt="">'
     )
     seen = visit(serve(tmp_path))
-    assert seen.foreign == ["https://cdn.example/x.js"]
+    assert sorted(seen.foreign) == ["http://203.0.113.7/x.png", "https://cdn.example/x.js"]
+    assert all("ERR_NAME_NOT_RESOLVED" in problem for problem in seen.problems)
 
 
 def test_an_error_on_a_page_is_seen(
