@@ -112,7 +112,7 @@ class Visit:
     """A page, and what it did that it should not have done."""
 
     page: Page
-    foreign: list[str] = field(default_factory=list)  # requests to other hosts; none was found
+    foreign: list[str] = field(default_factory=list)  # requests to other hosts; none is found
     problems: list[str] = field(default_factory=list)  # errors on the console or uncaught
 
 
@@ -152,7 +152,7 @@ def open_window(browser: Browser, **options: Any) -> Visit:
         if not is_local(request.url):
             seen.foreign.append(request.url)
 
-    window.on("requestfailed", note)
+    window.on("request", note)
     seen.page.on("pageerror", lambda error: seen.problems.append(str(error)))
     seen.page.on(
         "console",
