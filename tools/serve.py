@@ -14,7 +14,10 @@ TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the files of one folder; text is compressed for clients that accept it."""
+    """Serves the files of one folder; text is compressed for clients that accept it.
+
+    A browser keeps none of them: whoever builds the book again and reloads a page sees the new one.
+    """
 
     def do_GET(self) -> None:
         path = Path(self.translate_path(self.path))
@@ -30,6 +33,10 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         """Do not log requests."""

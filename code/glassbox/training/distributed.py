@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
@@ -36,11 +36,15 @@ class Processes:
         Number of processes.
     device : torch.device
         The device of this process.
+    world : torch.distributed.ProcessGroup, optional
+        What they communicate through. It must outlive what was distributed over it: a model that
+        is freed last waits for threads of the group which wait for the interpreter, forever.
     """
 
     rank: int
     count: int
     device: torch.device
+    world: dist.ProcessGroup | None = field(default=None, repr=False, compare=False)
 
     @property
     def first(self) -> bool:
@@ -164,7 +168,7 @@ def processes(device: str | torch.device | None = None) -> Iterator[Processes]:
     backend = "nccl" if place.type == "cuda" else "gloo"
     dist.init_process_group(backend)
     try:
-        yield Processes(rank, count, place)
+        yield Processes(rank, count, place, dist.group.WORLD)
     except BaseException:
         # A clean exit from NCCL needs every process, and the others may be waiting for this one.
         if backend == "gloo":
