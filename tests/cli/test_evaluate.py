@@ -275,7 +275,7 @@ def test_a_bert_is_measured_on_blanks_beside_two_baselines(reader, glassbox, tmp
     [
         (["--data", "tatoeba"], "--data tatoeba needs a translator, not a BERT"),
         (["--data", "shakespeare"], "--data shakespeare needs a language model, not a BERT"),
-        (["--to", "fr"], "is no translator"),
+        (["--to", "fr"], "is a BERT, no translator"),
     ],
 )
 def test_what_a_bert_cannot_do_is_told(options, says, reader, glassbox):
@@ -316,9 +316,10 @@ REFUSED = {
     ],
     "plays": [
         (["--data", "tatoeba"], "--data tatoeba needs a translator, not a language model"),
-        (["--to", "en"], "--to en: "),
-        (["--from", "en"], "--from en: "),
-        (["--length-penalty", "0.8"], "--length-penalty 0.8: "),
+        (["--to", "en"], "--to: "),
+        (["--from", "en"], "--from: "),
+        (["--beams", "3"], "--beams: "),
+        (["--length-penalty", "0.8"], "--length-penalty: "),
         (["--split", "test"], "'test'"),
         (["--limit", "1"], "a text of 1 tokens: expected 2"),
     ],

@@ -116,7 +116,9 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return every head's rotated queries, keys and values, including those of earlier steps.
+        """Return every head's queries, keys and values, with keys and values of earlier steps.
+
+        Queries and keys are rotated if ``around`` has a rotation.
 
         Parameters
         ----------

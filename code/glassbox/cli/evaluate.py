@@ -27,6 +27,9 @@ CORPORA = {
     "english": "a BERT",
 }
 
+#: How many beams to measure with, if nothing is said.
+DEFAULT_BEAMS = [1, 5]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
@@ -40,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beams",
         metavar="N,N",
         type=parse_beams,
-        default=[1, 5],
         help="beams of each way to decode; 1 is greedy (default: 1,5)",
     )
     add("--length-penalty", metavar="A", type=float, help="of beam search; more prefers long ones")
@@ -65,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
         if number is not None:
             check_at_least(option, number, 1)
-    if arguments.length_penalty is not None and max(arguments.beams) == 1:
+    if arguments.length_penalty is not None and max(arguments.beams or DEFAULT_BEAMS) == 1:
         raise ValueError("--length-penalty is for beam search: name more than one of --beams")
     if arguments.json is not None:
         check_folder(arguments.json)
@@ -85,9 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     if CORPORA.get(arguments.data, kind) != kind:
         needed = CORPORA[arguments.data]
         raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
-    for only, option in (("source", "from"), ("to", "to"), ("length_penalty", "length-penalty")):
-        if kind != "a translator" and (value := getattr(arguments, only)) is not None:
-            raise ValueError(f"--{option} {value}: {arguments.model} is no translator")
+    for only in ("source", "to", "beams", "length_penalty"):
+        if kind != "a translator" and getattr(arguments, only) is not None:
+            option = "from" if only == "source" else only.replace("_", "-")
+            raise ValueError(f"--{option}: {arguments.model} is {kind}, no translator")
     report = {
         "model": arguments.model,
         "parameters": sum(parameter.numel() for parameter in loaded.model.parameters()),
@@ -170,7 +173,7 @@ def _measure_direction(
     print_row("", *measures.values(), "seconds")
     ways = []
     size, penalty = arguments.batch_size, arguments.length_penalty
-    for n_beams in arguments.beams:
+    for n_beams in arguments.beams or DEFAULT_BEAMS:
         way = measure_translations(translator, test, n_beams, size, penalty)
         name = "greedy" if n_beams == 1 else f"{n_beams} beams"
         print_row(name, *(f"{way[measure]:.2f}" for measure in measures), f"{way['seconds']:.1f}")
