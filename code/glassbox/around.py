@@ -18,7 +18,8 @@ class Rotation(NamedTuple):
     sin : Tensor
         ``(..., length, d_k)``: minus the sine for the first component, the sine for the second.
     interleaved : bool
-        Whether the components of a pair are adjacent (the paper) or half a width apart (LLaMA).
+        Whether the components of a pair are adjacent (the paper) or half a width apart (Hugging
+        Face's LLaMA).
     """
 
     cos: Tensor

@@ -121,7 +121,7 @@ def rotary_rotation(
         :math:`\theta`, ``(d_k / 2,)``; see :func:`rotary_frequencies`.
     interleaved : bool, optional
         Whether the two components of a pair are adjacent (the paper, GPT-J) or half a width apart
-        (LLaMA).
+        (Hugging Face's LLaMA).
 
     Returns
     -------
@@ -201,8 +201,8 @@ class RotaryPositions(Positions):
         A larger base slows the slow pairs further: 10,000 in the paper, 500,000 in LLaMA 3.
     interleaved : bool, optional
         Whether the two components of a pair are adjacent (the paper, GPT-J) or half a width apart
-        (LLaMA). Weights trained with one order need :func:`interleaved_to_half` or its inverse for
-        the other.
+        (Hugging Face's LLaMA). Weights trained with one order need :func:`interleaved_to_half` or
+        its inverse for the other.
     scaling : RotaryScaling, optional
         Slower rotations for longer texts.
 
