@@ -1,4 +1,4 @@
-"""GPT-2: ours against the reference library's, on random weights of many shapes and one real."""
+"""GPT-2: ours against the reference library's, in what LLaMA does not share."""
 
 import copy
 import json
@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import GPT2Config as ReferenceConfig
 from transformers import GPT2LMHeadModel, GPT2Model
 
 from glassbox import layers
 from glassbox.models import GPT2, GPT2Config
+from tests.references.gpt2 import configure, make_reference
 from tests.references.language_models import (
-    PADDINGS,
     assert_equal,
     assert_files_go_both_ways,
     assert_gradients_equal,
@@ -26,63 +25,6 @@ from tests.references.language_models import (
 )
 
 pytestmark = pytest.mark.slow
-
-SMALL: dict[str, Any] = {
-    "n_embd": 32,
-    "n_head": 4,
-    "n_layer": 3,
-    "n_positions": 20,
-    "vocab_size": 97,
-    "bos_token_id": 3,
-    "eos_token_id": 5,
-    "attn_pdrop": 0.0,
-}
-SHAPES: dict[str, dict[str, Any]] = {
-    "four heads": {},
-    "one head in one layer": {"n_head": 1, "n_layer": 1},
-    "heads of width one": {"n_embd": 6, "n_head": 6},
-    "narrow feed-forward": {"n_inner": 5},
-    "exact GELU": {"activation_function": "gelu"},
-    "ReLU": {"activation_function": "relu"},
-    "large epsilon": {"layer_norm_epsilon": 1e-2},
-    "an output of its own": {"tie_word_embeddings": False},
-}
-
-
-def configure(**sizes: Any) -> ReferenceConfig:
-    sizes["attn_implementation"] = "eager"  # the fused kernels keep no maps
-    return ReferenceConfig(**sizes)
-
-
-def make_reference(**sizes: Any) -> GPT2LMHeadModel:
-    return randomize(GPT2LMHeadModel(configure(**SMALL | sizes)))
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_logits_layers_and_maps_of_any_shape_equal_the_reference(shape):
-    reference = make_reference(**shape)
-    model = GPT2.from_pretrained(reference)
-    assert not model.training
-    assert_equal(model, reference, *some_texts(97, 11, "left padding"))
-
-
-@pytest.mark.parametrize("padding", PADDINGS)
-def test_whatever_is_padded_they_are_equal(padding):
-    reference = make_reference()
-    assert_equal(GPT2.from_pretrained(reference), reference, *some_texts(97, 11, padding))
-
-
-@pytest.mark.parametrize("length", [1, 20], ids=["one token", "all positions"])
-def test_texts_of_every_allowed_length_equal_the_reference(length):
-    reference = make_reference()
-    assert_equal(GPT2.from_pretrained(reference), reference, *some_texts(97, length))
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_the_gradient_of_every_parameter_equals_the_reference_s(shape):
-    reference = make_reference(**shape)
-    inputs = some_texts(97, 11, "left padding")
-    assert_gradients_equal(GPT2.from_pretrained(reference), reference, *inputs)
 
 
 def test_in_training_dropout_stands_where_the_reference_has_it(monkeypatch):
@@ -144,13 +86,6 @@ def test_the_reference_loads_what_we_save_without_complaint(tied, tmp_path):
     model = GPT2(GPT2Config(**sizes, max_len=9, tie_embeddings=tied, bos_id=1, eos_id=(2, 3)))
     assert_loads_without_complaint(randomize(model), tmp_path)
     assert ("lm_head.weight" in load_file(tmp_path / "model.safetensors")) != tied
-
-
-def test_what_was_loaded_from_a_folder_in_pieces_equals_the_reference(tmp_path):
-    reference = make_reference()
-    reference.save_pretrained(tmp_path, max_shard_size="20KB")
-    assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
-    assert_equal(GPT2.from_pretrained(tmp_path), reference, *some_texts(97, 11))
 
 
 @pytest.mark.parametrize("saved", ["object", "folder"])

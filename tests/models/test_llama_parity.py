@@ -1,4 +1,4 @@
-"""LLaMA: ours against the reference library's, on random weights of many shapes."""
+"""LLaMA: ours against the reference library's, in what GPT-2 does not share."""
 
 import copy
 import json
@@ -8,13 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch import nn
-from transformers import LlamaConfig as ReferenceConfig
 from transformers import LlamaForCausalLM
 
 from glassbox.models import Llama, LlamaConfig
 from glassbox.positional import RotaryPositions, RotaryScaling, interleaved_to_half
 from tests.references.language_models import (
-    PADDINGS,
     assert_equal,
     assert_files_go_both_ways,
     assert_gradients_equal,
@@ -25,82 +23,9 @@ from tests.references.language_models import (
     rounding_errors,
     some_texts,
 )
+from tests.references.llama import LINEAR, LLAMA3, SHAPES, configure, make_reference
 
 pytestmark = pytest.mark.slow
-
-SMALL: dict[str, Any] = {
-    "hidden_size": 32,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "num_hidden_layers": 3,
-    "intermediate_size": 48,
-    "max_position_embeddings": 20,
-    "vocab_size": 97,
-}
-LLAMA3 = {
-    "rope_theta": 100.0,
-    "rope_type": "llama3",
-    "factor": 4.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 16,
-}
-LINEAR = {"rope_theta": 10_000.0, "rope_type": "linear", "factor": 2.5}
-SHAPES: dict[str, dict[str, Any]] = {
-    "two query heads for one of keys": {},
-    "one head in one layer": {
-        "num_attention_heads": 1,
-        "num_key_value_heads": 1,
-        "num_hidden_layers": 1,
-    },
-    "each its own keys": {"num_key_value_heads": 4},
-    "one head of keys for all": {"num_key_value_heads": 1},
-    "wide heads": {"head_dim": 14},
-    "narrow heads": {"head_dim": 2},
-    "biases": {"attention_bias": True, "mlp_bias": True},
-    "a tied output": {"tie_word_embeddings": True},
-    "GELU in the gate": {"hidden_act": "gelu"},
-    "large epsilon": {"rms_norm_eps": 1e-2},
-    "a larger base": {"rope_parameters": {"rope_theta": 500_000.0, "rope_type": "default"}},
-    "linear scaling": {"rope_parameters": LINEAR},
-    "scaling as in the third": {"rope_parameters": LLAMA3},
-}
-
-
-def configure(**sizes: Any) -> ReferenceConfig:
-    sizes["attn_implementation"] = "eager"  # the fused kernels keep no maps
-    return ReferenceConfig(**sizes)
-
-
-def make_reference(**sizes: Any) -> LlamaForCausalLM:
-    return randomize(LlamaForCausalLM(configure(**SMALL | sizes)))
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_logits_layers_and_maps_of_any_shape_equal_the_reference(shape):
-    reference = make_reference(**shape)
-    model = Llama.from_pretrained(reference)
-    assert not model.training
-    assert_equal(model, reference, *some_texts(97, 11, "left padding"))
-
-
-@pytest.mark.parametrize("padding", PADDINGS)
-def test_whatever_is_padded_they_are_equal(padding):
-    reference = make_reference()
-    assert_equal(Llama.from_pretrained(reference), reference, *some_texts(97, 11, padding))
-
-
-@pytest.mark.parametrize("length", [1, 20], ids=["one token", "all positions"])
-def test_texts_of_every_allowed_length_equal_the_reference(length):
-    reference = make_reference()
-    assert_equal(Llama.from_pretrained(reference), reference, *some_texts(97, length))
-
-
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_the_gradient_of_every_parameter_equals_the_reference_s(shape):
-    reference = make_reference(**shape)
-    inputs = some_texts(97, 11, "left padding")
-    assert_gradients_equal(Llama.from_pretrained(reference), reference, *inputs)
 
 
 @pytest.mark.parametrize("rope", [LINEAR, LLAMA3], ids=["linear", "as in the third"])
@@ -204,13 +129,6 @@ def test_the_reference_loads_what_we_save_without_complaint(tied, scaling, tmp_p
     assert_loads_without_complaint(randomize(Llama(config)), tmp_path)
     assert ("lm_head.weight" in load_file(tmp_path / "model.safetensors")) != tied
     assert Llama.from_pretrained(tmp_path).config == config
-
-
-def test_what_was_loaded_from_a_folder_in_pieces_equals_the_reference(tmp_path):
-    reference = make_reference()
-    reference.save_pretrained(tmp_path, max_shard_size="20KB")
-    assert len(list(tmp_path.glob("model-*.safetensors"))) > 2
-    assert_equal(Llama.from_pretrained(tmp_path), reference, *some_texts(97, 11))
 
 
 def test_a_tied_llama_without_a_head_gets_that_of_its_embedding():
