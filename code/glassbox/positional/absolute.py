@@ -94,7 +94,7 @@ def sinusoidal_encoding(
     d_model : int
         Width :math:`d` of the encoding, even.
     base : float, optional
-        :math:`b`; the longest wave repeats after almost :math:`2 \pi b` positions.
+        :math:`b`; the longest wave repeats after :math:`2 \pi b^{1 - 2/d}` positions.
     concatenated : bool, optional
         Whether all sines precede all cosines, as in Marian. The paper puts the sine and cosine of
         each pair next to each other. See :func:`interleaved_to_half`.
