@@ -4,6 +4,7 @@ import ast
 import copy
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import median
 
 import nbformat
@@ -117,6 +118,14 @@ def the_ideas_stay_open(chapter: Chapter) -> Iterator[str]:
         )
 
 
+def open_cells_have_prose_between(chapter: Chapter) -> Iterator[str]:
+    """Something is said between two cells whose code a reader sees."""
+    for cell, following in pairwise(chapter.notebook.cells):
+        both = [c for c in (cell, following) if c.cell_type == "code"]
+        if [levels.kind(c.source, c.metadata) for c in both] == ["idea", "idea"]:
+            yield f"cells {cell.id} and {following.id} are open, and nothing is said between them"
+
+
 def one_output_each(chapter: Chapter) -> Iterator[str]:
     """A cell shows one thing."""
     for cell in chapter.code:
@@ -198,6 +207,7 @@ RULES = (
     cells_are_short,
     tags_are_known,
     the_ideas_stay_open,
+    open_cells_have_prose_between,
     one_output_each,
     figures_are_described,
     names_files_that_are_there,

@@ -123,6 +123,7 @@ BROKEN = [
     (cells.tags_are_known, code("x = 1", tags=["idea", "data"])),
     (cells.the_ideas_stay_open, early("y = f(x)", 60)),
     (cells.the_ideas_stay_open, early("import torch", 60)),
+    (cells.open_cells_have_prose_between, early("y = f(x)", 2)),
     (cells.one_output_each, code("print(1), 2", stream("1"), html("2"))),
     (cells.figures_are_described, of_drawn("image", "alt")),
     (cells.figures_are_described, of_drawn("figure", "name")),
