@@ -14,12 +14,10 @@ TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the files of one folder; text is compressed for clients that accept it.
-
-    A browser keeps none of them: whoever builds the book again and reloads a page sees the new one.
-    """
+    """Serves the files of one folder in full; text is compressed for clients that accept it."""
 
     def do_GET(self) -> None:
+        del self.headers["If-Modified-Since"]  # what it refers to may be an older site's
         path = Path(self.translate_path(self.path))
         if path.is_dir() and self.path.endswith("/"):
             path /= "index.html"
@@ -33,10 +31,6 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-store")
-        super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         """Do not log requests."""

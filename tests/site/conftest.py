@@ -111,6 +111,8 @@ def looks(site: str, browser: Browser) -> Iterator[Callable[[str], dict[str, Loo
     """Return a function that looks at a page, wide and narrow, once for all tests."""
     with pages_of(browser) as visit:
         window = attentive(visit())  # one for all: to open a window takes as long as to read a page
+        network = window.page.context.new_cdp_session(window.page)
+        network.send("Network.setCacheDisabled", {"cacheDisabled": True})  # as at a first visit
 
         @cache
         def look(page: str, width: int) -> Look:

@@ -2,7 +2,9 @@
 
 import gzip
 from collections.abc import Callable
+from email.utils import formatdate
 from pathlib import Path
+from time import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -37,6 +39,13 @@ def test_text_is_plain_for_whoever_does_not(site: str) -> None:
 def test_pictures_are_left_as_they_are(site: str) -> None:
     with urlopen(Request(site + "a.png", headers={"Accept-Encoding": "gzip"})) as answer:
         assert answer.headers["Content-Encoding"] is None
+        assert answer.read() == bytes(range(256))
+
+
+def test_what_a_browser_may_have_kept_is_sent_again(site: str) -> None:
+    tomorrow = formatdate(time() + 86_400, usegmt=True)
+    with urlopen(Request(site + "a.png", headers={"If-Modified-Since": tomorrow})) as answer:
+        assert answer.status == 200
         assert answer.read() == bytes(range(256))
 
 

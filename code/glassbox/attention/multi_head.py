@@ -116,9 +116,7 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, around: Around = NOTHING
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return every head's queries, keys and values, with keys and values of earlier steps.
-
-        Queries and keys are rotated if ``around`` has a rotation.
+        """Return every head's queries, keys and values; ``around`` may rotate and extend them.
 
         Parameters
         ----------
