@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ def count(notebook: Path) -> Reading:
             elif line.endswith("{deeper}"):
                 into = "deeper"
             words[into] += len(line.split())
-    core, deeper = (round(minutes(words[part], kinds[part]) / 5) * 5 for part in ("core", "deeper"))
+    core, deeper = (ceil(minutes(words[part], kinds[part]) / 5) * 5 for part in ("core", "deeper"))
     return Reading(title, core, deeper, exercises)
 
 
