@@ -9,9 +9,11 @@ between the two families alone, and with all of them. What each gave is kept in
 
 import argparse
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.studies import measure_missing
+from glassbox.data import tiny_shakespeare
 from glassbox.layers import INITIAL_STD
 from glassbox.models import GPT2
 from glassbox.positional import AlibiPositions, RotaryPositions, SinusoidalPositions
@@ -105,17 +108,26 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     return {"nll": last["nll"], "parameters": parameters}
 
 
+def by_frequency() -> float:
+    """Return the loss on the held-out text of guessing by the training text's frequencies."""
+    counts, held_out = Counter(tiny_shakespeare("train")), tiny_shakespeare("valid")
+    return -sum(log(counts[character] / counts.total()) for character in held_out) / len(held_out)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(1, parser.parse_args().seeds + 1)
     measure_missing(
         FAMILY,
-        (
-            (("variants", name, str(seed)), partial(measure, name, seed))
-            for seed in seeds
-            for name in VARIANTS
-        ),
+        [
+            (("frequencies",), by_frequency),
+            *(
+                (("variants", name, str(seed)), partial(measure, name, seed))
+                for seed in seeds
+                for name in VARIANTS
+            ),
+        ],
     )
 
 
