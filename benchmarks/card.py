@@ -131,7 +131,7 @@ def training(name: str, trained: list[Mapping[str, Any]]) -> str:
     }
     # Only texts that are read completely have epochs; blocks are drawn without end.
     by_epochs = "steps_per_epoch" not in first["config"]
-    rows = [["seed", "steps", *(["epochs"] if by_epochs else []), "tokens", "hours"]]
+    rows = [["seed", "steps", *(["epochs begun"] if by_epochs else []), "tokens", "hours"]]
     for one in trained:
         epochs = one["epoch"] + (one["position"] > 0)
         rows.append(

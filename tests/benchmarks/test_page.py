@@ -86,7 +86,7 @@ def test_every_mark_of_speed_is_measured() -> None:
 
 @pytest.mark.parametrize("mark", MARKS["held"], ids=lambda mark: mark["what"])
 def test_what_holds_a_mark_is_there(mark: dict[str, str]) -> None:
-    assert (ROOT / mark["test"]).exists()
+    assert any(ROOT.glob(mark["test"]))
 
 
 @pytest.mark.parametrize("mark", MARKS["learning"], ids=lambda mark: mark["run"])

@@ -72,7 +72,8 @@ class GenerationConfig:
 
     Notes
     -----
-    The options have the defaults and meanings of ``transformers``. Chapter 10.
+    The options have the meanings of ``transformers``, and its defaults except for ``top_k``, which
+    is off here and 50 there. Chapter 10.
     """
 
     max_new_tokens: int = 20

@@ -79,7 +79,8 @@ def generate(
 
     Notes
     -----
-    The tokens are those of ``transformers``' method of this name. Chapter 10.
+    Greedily and with beams, the tokens are those of ``transformers``' method of this name.
+    Chapter 10.
     """
     config = configure(config, options)
     check_stop_strings(stop_strings, tokenizer, config.n_beams)
