@@ -4,8 +4,7 @@
 
 runs the cells of a chapter that train something, with each seed, on this processor and on the two
 that `make portable` imitates, and keeps what the chapter claims about the result in
-`glassbox/results/seeds.json`. The chapters print from that file how general a claim is. Long
-studies run only on this processor.
+`glassbox/results/seeds.json`. The chapters print from that file how general a claim is.
 """
 
 import argparse
@@ -274,16 +273,12 @@ STUDIES: dict[str, tuple[Study, ...]] = {
     "09": (warm_up, translator, by_heart, smoothing),
     "11": (next_token,),
 }
-#: Studies that run only on this processor.
-LONG = {smoothing}
 
 
-def measure(chapter: str, seeds: range, *, long: bool = True) -> dict[str, list[float]]:
+def measure(chapter: str, seeds: range) -> dict[str, list[float]]:
     """Run the studies of a chapter on this processor; return each measure, seed by seed."""
     found: dict[str, list[float]] = {}
     for study in STUDIES[chapter]:
-        if study in LONG and not long:
-            continue
         for one in study(Page(chapter), seeds):
             for name, number in one.items():
                 found.setdefault(name, []).append(round(number, 4))
@@ -295,11 +290,9 @@ def main() -> None:
     parser.add_argument("chapters", nargs="*", default=[*STUDIES], metavar="CHAPTER")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--here", action="store_true", help="print, on this processor alone")
-    parser.add_argument("--short", action="store_true", help="leave out what takes long")
     given = parser.parse_args()
     if given.here:
-        found_here = measure(given.chapters[0], range(given.seeds), long=not given.short)
-        print(json.dumps(found_here))
+        print(json.dumps(measure(given.chapters[0], range(given.seeds))))
         return
     processors = {HERE: {"OMP_NUM_THREADS": "1"}} | PROCESSORS
     for chapter in given.chapters:
@@ -307,7 +300,6 @@ def main() -> None:
         for name in (HERE, "old", "avx2"):
             command = [sys.executable, "-m", "benchmarks.seeds", chapter, "--here"]
             command += ["--seeds", str(given.seeds)]
-            command += ["--short"] if name != HERE else []
             run = subprocess.run(
                 command,
                 cwd=ROOT,
