@@ -1,9 +1,9 @@
 """Kernels, the fast versions of formulas: how they are registered, and all there are.
 
 A formula is a function whose body is an equation of the book; all code calls the formula. A kernel
-computes the same result faster. It is registered under the formula's name and runs by default. If
-it does not apply, it returns ``NotImplemented``, and the formula itself runs; so it does inside
-``with formulas():``.
+computes the same result in less time or memory. It is registered under the formula's name and runs
+by default. If it does not apply, it returns ``NotImplemented``, and the formula itself runs; so it
+does inside ``with formulas():``.
 """
 
 import math
