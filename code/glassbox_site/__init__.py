@@ -38,6 +38,7 @@ from glassbox_site import (
     signatures,
     slim,
     times,
+    units,
     uses,
     versions,
     widgets,
@@ -46,8 +47,8 @@ from glassbox_site import (
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, cells, listings, folding, levels, sections, definitions),
-    *(citations, uses, versions, times, objects, signatures, docstrings, api, highlighting),
-    *(fonts, widgets, machine, front, miniature, pieces, lookup, search, notebooks),
+    *(units, citations, uses, versions, times, objects, signatures, docstrings, api),
+    *(highlighting, fonts, widgets, machine, front, miniature, pieces, lookup, search, notebooks),
     *(practice, head, slim, remembered),
 )
 STYLES = (

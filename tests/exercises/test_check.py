@@ -220,6 +220,15 @@ def test_change_in_place_is_named():
     assert "Your function changed its argument scores in place." in text
 
 
+def test_right_result_that_changes_its_argument_is_not_called_another_mistake():
+    def apply_fates(*given):
+        inputs, labels = EXERCISES["variants.apply_fates"].reference(*given)
+        return given[0].copy_(inputs), labels
+
+    text = said("variants.apply_fates", apply_fates)
+    assert text.endswith("x = x - 1 makes one, x -= 1 and x.sub_(1) do not.")
+
+
 def test_lists_that_are_changed_are_noticed():
     def next_token_head(maps):
         right = EXERCISES["scaled_dot_product.next_token_head"].reference(maps)

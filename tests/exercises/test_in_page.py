@@ -48,12 +48,18 @@ def solutions() -> dict[str, tuple[str, str]]:
 SOLUTIONS = solutions()
 
 
+@pytest.fixture(scope="module")
+def script() -> str:
+    """The script, with the data of all exercises."""
+    return in_page.script() + "".join(map(in_page.data, PLAYABLE))
+
+
 @pytest.fixture
-def page(revisit) -> Any:
+def page(revisit, script) -> Any:
     """A page that has the script and knows all exercises."""
     page = revisit().page
     page.set_content("<!DOCTYPE html><title>Exercises</title>")
-    page.add_script_tag(content=in_page.script() + "".join(map(in_page.data, PLAYABLE)))
+    page.add_script_tag(content=script)
     return page
 
 
@@ -153,6 +159,15 @@ def test_what_is_wrong_or_not_known_is_named_with_its_line(says):
         verdict = says("scaled_dot_product.scores", f"def scores(query, key):\n    {body}\n")
         assert not verdict["passed"], body
         assert message in verdict["text"], f"{body}: {verdict['text']}"
+
+
+def test_right_result_that_changes_its_argument_is_not_called_another_mistake(says):
+    name = "variants.apply_fates"
+    source = SOLUTIONS[name][0].replace(
+        "    return inputs", "    token_ids[chosen] = mask_id\n    return inputs"
+    )
+    text = says(name, source)["text"]
+    assert text.endswith("x = x - 1 makes one, x -= 1 and x.sub_(1) do not."), text
 
 
 WAYS = [

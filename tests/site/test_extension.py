@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+from docutils.utils import new_document
 from docutils.utils.math import MathError
 from pygments import highlight
 from pygments.lexers import PythonLexer
@@ -21,6 +22,7 @@ from glassbox_site.highlighting import Formatter
 from glassbox_site.mathematics import to_mathml
 from glassbox_site.numbers import chapter_number
 from glassbox_site.slim import keep_rules
+from glassbox_site.units import Units
 from glassbox_site.versions import substitute
 from tests.site.conftest import ROOT
 
@@ -52,6 +54,16 @@ def test_query_key_and_value_have_their_colours_in_a_formula():
         ("gb-key", "K"),
         ("gb-value", "V"),
     ]
+
+
+def test_number_and_unit_stay_on_one_line_in_text_alone():
+    document = new_document("")
+    text = "84 % of 12 MB in 3 min, 5 ms and 2 seconds"
+    document += [nodes.paragraph("", text), nodes.literal_block("", text), nodes.math("", text)]
+    Units(document).run()
+    joined = "84\N{NO-BREAK SPACE}% of 12\N{NO-BREAK SPACE}MB in 3\N{NO-BREAK SPACE}min, "
+    joined += "5\N{NO-BREAK SPACE}ms and 2 seconds"
+    assert [node.astext() for node in document] == [joined, text, text]
 
 
 GAPS = """() => [...document.querySelectorAll("mi")].slice(1).map((letter, i) => {

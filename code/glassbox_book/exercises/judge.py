@@ -142,18 +142,19 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
 
 
 def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
-    """Find the mistake that matches the reader's results in the first case and in most cases."""
-    got = [outcome(answer, copy.deepcopy(case)) for case in wrong]
-    best, most = None, 0
+    """Find the mistake that matches the reader's wrong results in the first and in most cases."""
+    kinds, right = exercise.returns, exercise.reference
+    outcomes = [(case, outcome(answer, copy.deepcopy(case))) for case in wrong]
+    outcomes = [(c, mine) for c, mine in outcomes if not _alike(kinds, outcome(right, c), mine)]
+    if not outcomes:  # an argument changed in place, or a gradient alone is wrong
+        return None
+    (first, seen), best, most = outcomes[0], None, 0
     for sentence, mistake in exercise.mistakes.items():
-        if _alike(exercise.returns, outcome(mistake, wrong[0]), got[0]):
-            fits = sum(
-                _alike(exercise.returns, outcome(mistake, case), mine)
-                for case, mine in zip(wrong, got, strict=True)
-            )
+        if _alike(kinds, outcome(mistake, first), seen):
+            fits = sum(_alike(kinds, outcome(mistake, case), mine) for case, mine in outcomes)
             if fits > most:
                 best, most = sentence, fits
-    return best or resemblance(outcome(exercise.reference, wrong[0]), got[0], exercise.tolerance)
+    return best or resemblance(outcome(right, first), seen, exercise.tolerance)
 
 
 def outcome(function: Callable[..., Any], case: Case) -> Any:

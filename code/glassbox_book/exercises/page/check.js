@@ -144,11 +144,13 @@
     const wrong = tried.flatMap(({ fault }, k) => (fault ? [k] : []));
     if (!wrong.length) return { passed: true, text: `Right in all ${cases.length} cases: ${cases.map(({ about }) => about).join('; ')}.` };
     const first = tried[wrong[0]];
-    const fits = exercise.mistakes(values).map(({ says: sentence, gives }) => [sentence, isSample(gives[wrong[0]], first.got) ? wrong.filter((k) => isSample(gives[k], tried[k].got)).length : 0]);
+    const off = wrong.filter((k) => difference(returns, tried[k].expected, tried[k].got, tolerance)), [one] = off;
+    const fits = exercise.mistakes(values).map(({ says: sentence, gives }) => [sentence, off.length && isSample(gives[one], tried[one].got) ? off.filter((k) => isSample(gives[k], tried[k].got)).length : 0]);
     const [sentence, most] = fits.reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
     const lines = [
       `Not yet: ${cases.length - wrong.length} of ${cases.length} cases are right. The first that is not: ${first.about}.`,
-      `Called with ${first.called}.`, first.fault, most ? sentence : resemblance(first.expected, first.got, tolerance),
+      `Called with ${first.called}.`, first.fault,
+      most ? sentence : off.length && resemblance(tried[one].expected, tried[one].got, tolerance),
     ];
     return { passed: false, text: lines.filter(Boolean).join('\n') };
   }
