@@ -28,7 +28,7 @@ EVERY = 10  # steps per line of the log that is kept
 #: The splits to measure, of each corpus.
 SPLITS = {
     "tatoeba": ["test"],
-    "multi30k": ["test_2016", "test_2017", "test_2018"],
+    "multi30k": ["valid", "test_2016", "test_2017", "test_2018"],
     "shakespeare": ["valid"],
     "english": ["valid"],
 }

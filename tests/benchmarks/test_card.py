@@ -80,3 +80,14 @@ def test_a_committed_run_was_trained_as_its_file_says(run: Path) -> None:
         then = json.loads(file.read_text())["config"]
         differing = {name for name in now if then.get(name) != now[name]}
         assert differing <= {"seed", "pairs", "start"}, differing
+
+
+def test_the_try_that_was_kept_has_the_scores_in_the_files_beside_its_card():
+    for name, rows in json.loads((RUNS.parent / "tries.json").read_text()).items():
+        (kept,) = (row for row in rows if row.get("kept"))
+        files = {"valid": "scores-valid.json", "test": "scores-test_2016.json"}
+        for split, file in files.items():
+            if (name, split) != ("multi30k-en-de", "valid"):  # which no file keeps
+                scores = json.loads((RUNS / name / "seed-1" / file).read_text())
+                found = scores["directions"][0]["decoding"][1]["moses_bleu"]
+                assert round(found, 2) == kept[split], (name, split)
