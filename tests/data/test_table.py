@@ -58,7 +58,7 @@ def test_a_file_may_have_another_name_where_it_is_published():
     ("name", "licence", "credit"),
     [
         ("tatoeba_eng_fra/fra-eng.zip", "CC BY 2.0", "tatoeba.org and manythings.org/anki"),
-        ("multi30k/train.de.gz", "none stated", "Elliott"),
+        ("multi30k/train.de.gz", "terms of Flickr30k", "Elliott"),
         ("tinyshakespeare/input.txt", "public domain", "Karpathy"),
         ("classification_sst2/train.tsv", "none stated", "Socher"),
         ("ner_wnut17/wnut17train.conll", "CC BY 4.0", "Derczynski"),
