@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 CODE = nodes.FixedTextElement | nodes.literal | nodes.raw | nodes.math | nodes.math_block
-APART = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mn]?s|min)(?!\w))")
+APART = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mn]?s)(?!\w))")
 
 
 class Units(SphinxPostTransform):
