@@ -420,7 +420,7 @@ FILES = {
             tokenizer_json=model("LLaMA", decoder={"type": "Sequence", "decoders": DECODERS[:-1]}),
         ),
         ValueError,
-        ["['Replace', 'ByteFallback', 'Fuse']", "'Strip'"],
+        ["['Replace', 'ByteFallback', 'Fuse']", "'Strip'", "remove one space in front"],
     ),
     "no decoder": (
         in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA", decoder=None)),
