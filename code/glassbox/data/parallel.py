@@ -103,8 +103,8 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
 
     Notes
     -----
-    Task 1 of Multi30k (Elliott et al., 2016): the English captions were put into German by
-    professional translators, and into French by a crowd.
+    Task 1 of Multi30k (Elliott et al., 2016): the German captions are translations of the English
+    ones by professionals, the French ones by crowd workers.
     """
     check_split("Multi30k", split, MULTI30K)
     if not languages or len({*languages} & {*LANGUAGES}) < len(languages):
