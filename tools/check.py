@@ -159,9 +159,11 @@ def perform(step: Step, others: dict[str, Step]) -> None:
 
 
 def main(names: list[str]) -> int:
-    known = [*all_steps(), *portable_steps()] if names else all_steps()
-    steps = {step.name: step for step in known if not names or step.name in names}
-    if unknown := set(names) - set(steps):
+    usual = all_steps()
+    if not names or "all" in names:
+        names = [*names, *(step.name for step in usual)]
+    steps = {step.name: step for step in [*usual, *portable_steps()] if step.name in names}
+    if unknown := set(names) - {"all", *steps}:
         sys.exit(f"There is no step {', '.join(sorted(unknown))}.")
     print(f"Checking: {', '.join(steps)}.", flush=True)
     start = time.perf_counter()

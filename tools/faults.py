@@ -187,7 +187,7 @@ import os, sys, json, signal, traceback
 sys.path[:0] = json.loads(sys.argv[1])
 os.environ["OMP_NUM_THREADS"] = "1"
 import torch, torch.distributed, transformers, tokenizers, sacrebleu, matplotlib, safetensors.torch
-import transformers.models.bert.modeling_bert, pytest
+import transformers.models.bert.modeling_bert, pytest, hypothesis, nbformat, playwright.sync_api
 torch.set_num_threads(1)
 for line in sys.stdin:
     tree, out, arguments, seconds = json.loads(line)

@@ -70,6 +70,14 @@ def test_a_step_that_does_not_exist_is_refused() -> None:
         main(["lnit"])
 
 
+def test_all_names_every_usual_step_and_leaves_room_for_others(monkeypatch, capsys) -> None:
+    let_there_be(monkeypatch, Step("one", "", ("-c", "")), Step("two", "", ("-c", "")))
+    other = [Step("old", "", ("-c", "")), Step("new", "", ("-c", ""))]
+    monkeypatch.setattr("tools.check.portable_steps", lambda: other)
+    assert main(["all", "old"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "Checking: one, two, old."
+
+
 def runs(step: Step, file: Path) -> bool:
     """Whether pytest meets this file in what the step names, and not in what it ignores."""
     around = {str(path) for path in (file, *file.parents)}
