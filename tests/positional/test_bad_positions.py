@@ -49,6 +49,11 @@ SIZES = {
         ValueError,
         ["d_model=9", "even"],
     ),
+    "an encoding of no width": (
+        lambda: sinusoidal_encoding(RANGE, 0),
+        ValueError,
+        ["d_model=0", "at least 2"],
+    ),
     "sinusoids of no width": (
         lambda: SinusoidalPositions(0),
         ValueError,
@@ -290,6 +295,7 @@ def test_the_smallest_that_fits_is_not_refused():
     assert embed(LearnedPositions(1, 1), (1, 1, 1), one).shape == (1, 1, 1)
     assert embed(LearnedPositions(5, 8), (0, 5, 8), torch.zeros(0, 5).long()).shape == (0, 5, 8)
     assert turn((1, 1, 1, 2), one, 2).shape == (1, 1, 1, 2)
+    assert rotary_frequencies(2, scaling=RotaryScaling(1.0, 1, low=0.1)).shape == (1,)
     assert AlibiPositions(1).bias(one, one).tolist() == [[[0.0]]]
     assert RelativePositionBias(1, 2, 2, bidirectional=False).bias(one, one).shape == (1, 1, 1)
     assert interleaved_to_half(torch.arange(2), dim=0, n_heads=1).tolist() == [0, 1]

@@ -440,10 +440,22 @@ FILES = {
     "two tokens in front": (
         in_folder(
             SentencePieceBPE,
-            tokenizer_json=model("LLaMA", post_processor=template("<s> <s> A", "<s> A <s> B")),
+            tokenizer_json=model(
+                "LLaMA", post_processor=template("<s> <s> A", "<s> <s> A <s> <s> B")
+            ),
         ),
         ValueError,
         ["'<s> <s> A'", "at most one token"],
+    ),
+    "two tokens at the end": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_json=model(
+                "LLaMA", post_processor=template("A <s> <s>", "A <s> <s> B <s> <s>")
+            ),
+        ),
+        ValueError,
+        ["'A <s> <s>'", "at most one token"],
     ),
     "a pair framed in another way": (
         in_folder(

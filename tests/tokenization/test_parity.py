@@ -153,6 +153,14 @@ def test_every_character_of_unicode_is_of_the_kind_that_bert_takes_it_for(lowerc
     assert split_bert(clean) == [word for word, _ in bert.pre_tokenize_str(clean)]
 
 
+def test_every_code_of_two_planes_is_lowered_as_bert_lowers_it():
+    """Those that are not assigned yet too; beyond the two planes are Chinese characters."""
+    codes = (code for code in range(0x20000) if not 0xD800 <= code < 0xE000)
+    text = " ".join(map(chr, codes)).replace("\U00011938", "")  # as above
+    reference = normalizers.BertNormalizer(lowercase=True)
+    assert normalize_bert(text) == reference.normalize_str(text)
+
+
 @given(text=TEXTS, other=TEXTS)
 def test_any_text_and_pair_gives_the_same(text, other, bert, cased, gpt2, llama):
     for both in (bert, cased, gpt2, llama):
