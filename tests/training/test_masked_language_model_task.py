@@ -106,7 +106,7 @@ def test_a_long_text_is_cut_off_and_keeps_its_end() -> None:
 
 
 def test_a_text_without_a_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    splits = {"train": [*TRAIN, " ", "[MASK]"], "valid": VALID}
+    splits = {"train": [*TRAIN, " ", "[MASK]", "[PAD] [UNK] [MASK]"], "valid": VALID}
     monkeypatch.setattr(masked_language_model, "english", splits.__getitem__)
     assert len(MaskedLanguageModelTask(CONFIG).texts) == len(TRAIN)
 
