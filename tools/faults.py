@@ -160,17 +160,27 @@ def function_at(path: str, line: int) -> tuple[int, int, int] | None:
     return found
 
 
+def importers(path: str) -> set[str]:
+    """Return the paths of the modules that import names from this one."""
+    name = path.removeprefix("code/").removesuffix(".py").replace("/", ".")
+    modules = (ROOT / "code" / "glassbox").rglob("*.py")
+    found = (file for file in modules if f"from {name} import" in file.read_text("utf-8"))
+    return {file.relative_to(ROOT).as_posix() for file in found}
+
+
 def meeting(fault: Fault, seen: Seen) -> list[str]:
     """Return the tests for a fault: those that enter its function or module, quickest first.
 
     They are followed by the others in the same files, which may have used another test's result
-    from a cache or a fixture. For code outside of functions, the list of defaults comes first.
+    from a cache or a fixture. For code outside of functions, the list of defaults comes first, and
+    the modules that import from this one count as it does.
     """
     span = function_at(fault.path, fault.line)
+    paths = {fault.path} if span else {fault.path, *importers(fault.path)}
 
     def enters(path: str, first: int) -> bool:
         # A function begins at its first decorator.
-        return path == fault.path and (span is None or span[0] - 3 <= first <= span[2])
+        return path in paths and (span is None or span[0] - 3 <= first <= span[2])
 
     direct = {test for test, (_, places) in seen.items() if any(enters(*p) for p in places)}
     files = {test.partition("::")[0] for test in direct}
