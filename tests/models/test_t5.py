@@ -90,6 +90,15 @@ def test_the_defaults_are_t5_small_s():
     assert (config.n_buckets, config.max_distance, config.dropout) == (32, 128, 0.1)
 
 
+def test_the_later_small_model_has_its_published_configuration():
+    published = {"vocab_size": 32_128, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_heads": 6}
+    published |= {"num_layers": 8, "num_decoder_layers": 8, "dropout_rate": 0.1}
+    published |= {"relative_attention_num_buckets": 32, "relative_attention_max_distance": 128}
+    published |= {"layer_norm_epsilon": 1e-6, "pad_token_id": 0, "decoder_start_token_id": 0}
+    published |= {"eos_token_id": 1}
+    assert T5Config.from_reference(REFERENCE | published) == T5Config.published("small 1.1")
+
+
 def test_its_base_is_t5_base_and_not_the_paper_s():
     assert T5Config.base(dropout=0.0) == T5Config.published("base", dropout=0.0)
     assert T5Config.base().d_model == 768

@@ -57,6 +57,11 @@ def test_a_vocabulary_without_a_configuration_adds_no_space_in_front(captions, t
     assert loaded.encode("a dog") == learned.encode("a dog")
 
 
+def test_a_vocabulary_without_a_configuration_is_that_of_a_lower_case_bert(tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join([*TOKENS, "ete"]))
+    assert WordPiece.load(tmp_path).tokenize("Été") == ["ete"]
+
+
 @pytest.mark.slow
 def test_what_is_saved_loads_as_it_was(learned, tmp_path):
     for number, tokenizer in enumerate(learned):
