@@ -91,7 +91,13 @@ def test_the_defaults_are_t5_small_s():
 
 
 def test_the_later_small_model_has_its_published_configuration():
-    published = {"vocab_size": 32_128, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_heads": 6}
+    published: dict[str, Any] = {
+        "vocab_size": 32_128,
+        "d_model": 512,
+        "d_kv": 64,
+        "d_ff": 1024,
+        "num_heads": 6,
+    }
     published |= {"num_layers": 8, "num_decoder_layers": 8, "dropout_rate": 0.1}
     published |= {"relative_attention_num_buckets": 32, "relative_attention_max_distance": 128}
     published |= {"layer_norm_epsilon": 1e-6, "pad_token_id": 0, "decoder_start_token_id": 0}
