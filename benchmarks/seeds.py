@@ -71,17 +71,10 @@ Study = Callable[[Page, range], Iterator[dict[str, float]]]
 
 
 def word_vectors(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 2: words in the same company come together."""
-    page.before("c099")
+    """Chapter 2: how alike words become in few and in many steps."""
+    page.before("c161")
     for seed in seeds:
-        page.run("c099", "begin(0)", f"begin({seed})")
-        page.run("c100")
         found: dict[str, float] = {}
-        for kind in ("twins", "strangers"):
-            for when in ("before", "after"):
-                cosines = [page["between"](*pair, page[when]) for pair in page[kind]]
-                found[f"{kind} {when}, least"] = min(cosines)
-                found[f"{kind} {when}, largest"] = max(cosines)
         page.run("c161", "manual_seed(0)", f"manual_seed({seed})")
         for line in page.run("c162").splitlines():
             where, _, numbers = line.partition(": ")
