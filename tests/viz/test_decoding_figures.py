@@ -19,7 +19,7 @@ TREE = [
     Node(0, "Ġwe", -0.5),
     Node(0, "Ġyou", -1.0),
     Node(1, "</s>", -0.75, "ended"),
-    Node(1, "Ġgo", -2.5, "pruned"),
+    Node(1, "Ġgo", -2.5, "given up"),
 ]
 
 
@@ -74,13 +74,13 @@ def test_each_node_has_its_token_and_score_and_what_became_of_it() -> None:
     tokens, scores = texts[:10:2], texts[1:10:2]
     assert tokens == ["<s>", "␣we", "␣you", "</s>", "␣go"]
     assert scores == ["0.00", "−0.50", "−1.00", "−0.75", "−2.50"]
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["kept", "pruned", "ended"]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["followed", "given up", "ended"]
 
 
 @pytest.mark.usefixtures("book_style")
 @pytest.mark.parametrize("narrow", [False, True])
 def test_no_line_of_a_tree_crosses_a_word_and_every_word_is_inside_its_box(narrow: bool) -> None:
-    long = Node(0, "Ġyesterday", -10.25, "pruned")
+    long = Node(0, "Ġyesterday", -10.25, "given up")
     nodes = [*TREE, long, long._replace(parent=2), long._replace(parent=2)]
     fig = as_on_a_telephone(search_tree, nodes) if narrow else search_tree(nodes)
     fig.draw_without_rendering()
@@ -111,7 +111,7 @@ def test_children_stand_below_their_parents_in_the_same_order() -> None:
         ([Node(0, "a", 0.0)], "node 0 has parent 0: the first alone"),
         ([Node(None, "a", 0.0), Node(None, "b", 0.0)], "node 1 has parent None"),
         ([Node(None, "a", 0.0), Node(2, "b", 0.0)], "node 1 has parent 2, which is not before"),
-        ([Node(None, "a", 0.0, "lost")], "node 0 is 'lost'; it can be kept, pruned, ended"),
+        ([Node(None, "a", 0.0, "lost")], "node 0 is 'lost'; it can be followed, given up, ended"),
     ],
 )
 def test_what_is_no_tree_is_refused(nodes: list[Node], message: str) -> None:

@@ -1,4 +1,4 @@
-"""A search as a tree: which beginnings were kept, pruned or ended."""
+"""A search as a tree: which beginnings were followed, given up or ended."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,8 +20,13 @@ _BESIDE = {"row": 0.44, "height": 0.26, "token": (0.13, 0.0), "score": (0.21, 0.
 _ABOVE = {"row": 0.58, "height": 0.38, "token": (0.0, 0.085), "score": (0.0, -0.085)}
 #: For each state of a node, the style of its box and of the line that leads to it.
 _LOOKS: dict[str, dict[str, Any]] = {
-    "kept": {"edgecolor": TEAL, "facecolor": (TEAL, 0.12), "linewidth": 1.6},
-    "pruned": {"edgecolor": SLATE, "facecolor": "none", "linewidth": 0.9, "linestyle": (0, (3, 2))},
+    "followed": {"edgecolor": TEAL, "facecolor": (TEAL, 0.12), "linewidth": 1.6},
+    "given up": {
+        "edgecolor": SLATE,
+        "facecolor": "none",
+        "linewidth": 0.9,
+        "linestyle": (0, (3, 2)),
+    },
     "ended": {"edgecolor": PLUM, "facecolor": (PLUM, 0.12), "linewidth": 2.4},
 }
 
@@ -37,22 +42,22 @@ class Node(NamedTuple):
         Its token.
     score : float
         The number written under it, such as the log-probability of the beginning up to here.
-    state : {"kept", "pruned", "ended"}
+    state : {"followed", "given up", "ended"}
         What the search did with it.
     """
 
     parent: int | None
     token: str
     score: float | int
-    state: str = "kept"
+    state: str = "followed"
 
 
 @in_two_widths
 def search_tree(nodes: Sequence[Node]) -> Figure:
     """Draw a search from top to bottom, a row for each step.
 
-    The box of a token is filled if its beginning is kept, dashed if it is pruned, and heavy if it
-    has ended.
+    The box of a token is filled if its beginning is followed, dashed if it is given up, and heavy
+    if it has ended.
 
     Parameters
     ----------
@@ -92,7 +97,7 @@ def search_tree(nodes: Sequence[Node]) -> Figure:
         shape = "round,pad=0,rounding_size=0.05"
         ax.add_patch(FancyBboxPatch(corner, *box, boxstyle=shape, **_LOOKS[node.state]))
         score = f"{node.score:.2f}".replace("-", "\N{MINUS SIGN}")
-        weight = "normal" if node.state == "pruned" else "bold"
+        weight = "normal" if node.state == "given up" else "bold"
         at_token, at_score = layout["token"], layout["score"]
         sides = ("right", "left") if at_score[0] else ("center", "center")
         _write(ax, visible(node.token), point, at_token, ha=sides[0], weight=weight)
