@@ -74,7 +74,8 @@ def test_each_node_has_its_token_and_score_and_what_became_of_it() -> None:
     tokens, scores = texts[:10:2], texts[1:10:2]
     assert tokens == ["<s>", "␣we", "␣you", "</s>", "␣go"]
     assert scores == ["0.00", "−0.50", "−1.00", "−0.75", "−2.50"]
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["followed", "given up", "ended"]
+    legend = [text.get_text() for text in fig.legends[0].get_texts()]
+    assert legend == ["followed", "given up", "ended"]
 
 
 @pytest.mark.usefixtures("book_style")
