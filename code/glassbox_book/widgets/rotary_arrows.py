@@ -74,7 +74,7 @@ def rotary_arrows(
     distances = np.arange(n_positions // 2 + 1)[:, None]
     products = (pairs["query"] * np.exp(1j * speeds * distances) * pairs["key"].conj()).real
     every, shares = products.sum(axis=1), products[distance]
-    score = f"score {fixed(every[distance])}, as for any two positions {distance} apart."
+    score = f"score {fixed(every[distance])}, as wherever the query is {distance} after the key."
     said = f"Key at {position}, query at {position + distance}: {score}"
     places = {"query": position + distance, "key": position}
     turned = {kind: pairs[kind] * np.exp(1j * speeds * places[kind]) for kind in pairs}

@@ -49,7 +49,7 @@ glassboxWidgets.define('rotary_arrows', (root) => {
     write(
       part(root, 'said'),
       `Key at ${position}, query at ${position + distance}: score ${fixed(score)}, ` +
-        `as for any two positions ${distance} apart.`,
+        `as wherever the query is ${distance} after the key.`,
     );
   };
   for (const slider of sliders) slider.addEventListener('input', draw);
