@@ -28,7 +28,7 @@ def _sequences(draw: Draw) -> Iterator[Case]:
     yield Case("three tokens in the plane", x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     yield Case("five tokens", x=draw(5, 8))
     yield Case("a single token", x=draw(1, 4))
-    yield Case("vectors that point away from one another", x=-draw(4, 1).abs() * draw(1, 3))
+    yield Case("multiples of one vector", x=-draw(4, 1).abs() * draw(1, 3))
     yield Case("double precision", x=draw(4, 6).double())
 
 
