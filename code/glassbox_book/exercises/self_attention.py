@@ -59,7 +59,7 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "the average so far": lambda x: x.cumsum(0) / torch.arange(1.0, len(x) + 1)[:, None],
     "every vector one place down": lambda x: x.roll(1, 0),
     "each plus its position": lambda x: x + torch.arange(float(len(x)))[:, None],
-    "all rows sorted": lambda x: x.sort(0).values,
+    "each column sorted": lambda x: x.sort(0).values,
 }
 
 
