@@ -42,7 +42,7 @@ serve: env ## Serve the built website on this machine
 refresh: env ## Run a chapter again and keep its outputs (CHAPTER=04, or all)
 	@$(BIN)/python -m tools.refresh $(CHAPTER)
 
-new-chapter: env ## Start a chapter (NUMBER=05 NAME=multi_head_attention TITLE="...")
+new-chapter: env ## Start a chapter (NUMBER=13 NAME=vision TITLE="...")
 	@$(BIN)/python -m tools.new_chapter
 
 bench: env ## Measure against PyTorch and transformers, and write benchmarks/results/

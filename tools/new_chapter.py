@@ -92,7 +92,7 @@ def main() -> None:
     # make passes its variables in the environment, where a title may contain any quotes.
     number, name, title = (os.environ.get(key, "") for key in ("NUMBER", "NAME", "TITLE"))
     if not (number.isdecimal() and name and title):
-        sys.exit('Say which: make new-chapter NUMBER=05 NAME=multi_head_attention TITLE="..."')
+        sys.exit('Say which: make new-chapter NUMBER=13 NAME=vision TITLE="..."')
     path = start(int(number), name, title)
     print(f"{path.relative_to(ROOT)} is there and entered in _toc.yml. Write it: make lab")
 
