@@ -107,8 +107,8 @@ def test_what_stands_there_is_drawn_from_any_state_again(show: Show, make: Any) 
 def test_weights_at_any_temperature_are_those_of_torch(show: Show) -> None:
     scores = torch.tensor(SCORES, dtype=torch.float64)
     page = show(softmax_temperature(SCORES, list("abcd"))).page
-    for temperature in (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 5.0, 20.0):
-        slide(page, "temperature", round(165 * math.log(temperature) / math.log(20)))
+    for temperature in (0.05, 0.1, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 5.0, 8.0, 20.0):
+        slide(page, "temperature", round(177 * math.log(temperature) / math.log(20)))
         assert [float(text) for text in texts(page, "temperature-shown")] == [temperature]
         weights = (scores / temperature).softmax(dim=0)
         bits = torch.special.entr(weights).sum().item() / torch.log(torch.tensor(2.0)).item()
@@ -431,7 +431,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(
     assert axe.run(page, "main", runOnly=axe.RULES) == []
     part(page, "key").first.fill("9")
     part(page, "next").click()
-    slide(page, "temperature", -165)
+    slide(page, "temperature", -177)
     assert axe.run(page, "main", runOnly=axe.RULES) == []
     assert is_clean(shown)
 
@@ -478,7 +478,7 @@ def test_all_is_there_without_scripts_and_on_paper(show: Show, how: str) -> None
 def test_an_output_of_its_own_plays_where_there_is_no_site(show: Show) -> None:
     shown = show(*every_widget(), mode="inline", head="", body='data-jp-theme-light="true"')
     page = shown.page
-    slide(page, "temperature", 165)
+    slide(page, "temperature", 177)
     assert texts(page, "temperature-shown") == ["20.0"]
     part(page, "key").first.fill("4")
     assert texts(page, "context") == attend(page)["context"]
@@ -502,7 +502,7 @@ def test_jupyterlab_s_server_gives_committed_outputs_their_script_once(show: Sho
     page.wait_for_function(awake, arg=len(WIDGETS))
     scripts = page.locator(f"script[src$='{assets.SCRIPT_NAME}']")
     assert scripts.count() == 1
-    slide(page, "temperature", 165)
+    slide(page, "temperature", 177)
     assert texts(page, "temperature-shown") == ["20.0"]
     assert is_clean(shown)
 

@@ -13,7 +13,7 @@ from glassbox_book.widgets.widget import Widget
 
 #: The ends of the slider. It moves on a logarithmic scale, with 1 in its middle.
 LOWEST, HIGHEST = 0.05, 20.0
-_STEPS = 165  # from the middle to either end; 0.1, 0.2 ... 1, 2, 3 ... are among them
+_STEPS = 177  # from the middle to either end; 0.1, 0.2 ... 1, 2, 3 ... are among them
 _MARKS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 _MOST = 12  # bars that can be seen at a glance
 _WIDTH, _HEIGHT = 400, 100  # of the curve, in its own units
