@@ -129,7 +129,7 @@ def test_temperature_moves_with_the_keyboard(show: Show) -> None:
     page.keyboard.press("End")
     assert texts(page, "temperature-shown") == ["20.0"]
     page.keyboard.press("ArrowLeft")
-    assert texts(page, "temperature-shown") == ["19.6"]
+    assert texts(page, "temperature-shown") == ["19.7"]
 
 
 def test_your_text_is_cut_as_the_package_cuts_it_at_any_number_of_merges(show: Show) -> None:
