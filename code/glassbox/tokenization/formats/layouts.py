@@ -32,7 +32,7 @@ def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     tokenizer = BPE(
         files.read_json(file),
         files.read_merges(merges_file),
-        special_tokens=_special_tokens(config) or (END_OF_TEXT,),
+        special_tokens=_special_tokens(config, (END_OF_TEXT,)),
         pad_token=_pad_token(config),
         add_prefix_space=bool(config.get("add_prefix_space", False)),
     )
@@ -103,7 +103,7 @@ def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
         files.read_vocab_txt(file),
         lowercase=bool(config.get("do_lower_case", True)),
         strip_accents=config.get("strip_accents"),
-        special_tokens=_special_tokens(config) or wordpiece.SPECIAL_TOKENS,
+        special_tokens=_special_tokens(config, wordpiece.SPECIAL_TOKENS),
     )
 
 
@@ -240,9 +240,13 @@ def _pad_token(config: Config) -> str | None:
     return token["content"] if isinstance(token, dict) else token
 
 
-def _special_tokens(config: Config) -> tuple[str, ...]:
-    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids."""
-    added = config.get("added_tokens_decoder") or {}
+def _special_tokens(config: Config, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids.
+
+    An empty list means none; the ``default`` holds for a file without a list.
+    """
+    if (added := config.get("added_tokens_decoder")) is None:
+        return default
     return tuple(added[number]["content"] for number in sorted(added, key=int))
 
 
