@@ -633,6 +633,37 @@ FILES = {
         ValueError,
         ["'[MASK]'", "lstrip=True"],
     ),
+    "a special token with room around it, in the configuration": (
+        in_folder(
+            WordPiece,
+            vocab_txt="\n".join(TOKENS),
+            tokenizer_config_json={
+                "added_tokens_decoder": {"4": {"content": "[MASK]", "rstrip": True}}
+            },
+        ),
+        ValueError,
+        ["tokenizer_config.json", "'[MASK]'", "rstrip=True", "set it to false"],
+    ),
+    "a special token in the lower case of all text": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece", added_tokens=[{"id": 4, "content": "[MASK]", "normalized": True}]
+            ),
+        ),
+        ValueError,
+        ["'[MASK]'", "normalized=True", "set it to false"],
+    ),
+    "an added word that is not special": (
+        in_folder(
+            BPE,
+            tokenizer_json=model(
+                "BPE", added_tokens=[{"id": 256, "content": "Rex", "special": False}]
+            ),
+        ),
+        ValueError,
+        ["'Rex'", "special=False", "set it to true"],
+    ),
     "a token that does not fit on a line": (
         lambda folder: WordPiece(numbered(*TOKENS, "a\nb")).save(folder),
         ValueError,

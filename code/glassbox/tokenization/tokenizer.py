@@ -152,7 +152,8 @@ class Tokenizer(ABC):
         FileNotFoundError
             If the folder or a file is missing.
         ValueError
-            If a file is truncated or belongs to another kind of tokenizer.
+            If a file is truncated, belongs to another kind of tokenizer, or asks for what this
+            package does not implement. Lines missing at the end of a ``vocab.txt`` go unnoticed.
         """
         from glassbox.tokenization import formats
 

@@ -12,6 +12,7 @@ from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
     read_tokenizer_json,
+    special,
     write_parts,
 )
 from glassbox.tokenization.pre_tokenize import METASPACE
@@ -32,7 +33,7 @@ def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     tokenizer = BPE(
         files.read_json(file),
         files.read_merges(merges_file),
-        special_tokens=_special_tokens(config, (END_OF_TEXT,)),
+        special_tokens=_special_tokens(file, config, (END_OF_TEXT,), normalizes=False),
         pad_token=_pad_token(config),
         add_prefix_space=bool(config.get("add_prefix_space", False)),
     )
@@ -103,7 +104,7 @@ def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
         files.read_vocab_txt(file),
         lowercase=bool(config.get("do_lower_case", True)),
         strip_accents=config.get("strip_accents"),
-        special_tokens=_special_tokens(config, wordpiece.SPECIAL_TOKENS),
+        special_tokens=_special_tokens(file, config, wordpiece.SPECIAL_TOKENS, normalizes=True),
     )
 
 
@@ -133,13 +134,6 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
 
 def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
     parts = _bpe_parts(file, byte_fallback=True)
-    normalized = [token["content"] for token in parts.added if token.get("normalized")]
-    if normalized and parts.part("normalizer"):
-        raise ValueError(
-            f"{file}: the special token {normalized[0]!r} has normalized=True, so that the "
-            "reference library finds it in some places only; set it to false in the file, and it "
-            "is found wherever it is written"
-        )
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     start, end = parts.frame
     tokenizer = SentencePieceBPE(
@@ -240,14 +234,17 @@ def _pad_token(config: Config) -> str | None:
     return token["content"] if isinstance(token, dict) else token
 
 
-def _special_tokens(config: Config, default: tuple[str, ...]) -> tuple[str, ...]:
+def _special_tokens(
+    file: Path, config: Config, default: tuple[str, ...], *, normalizes: bool
+) -> tuple[str, ...]:
     """Return the special tokens in ``tokenizer_config.json``, in the order of their ids.
 
     An empty list means none; the ``default`` holds for a file without a list.
     """
     if (added := config.get("added_tokens_decoder")) is None:
         return default
-    return tuple(added[number]["content"] for number in sorted(added, key=int))
+    name = str(file.with_name(files.CONFIG_JSON))
+    return special(name, [added[n] for n in sorted(added, key=int)], normalizes=normalizes)
 
 
 #: The functions that read each class, by file; the first file that exists is read.
