@@ -102,6 +102,7 @@ def model(kind: str, **parts) -> dict:
         "WordPiece": {
             "normalizer": {"type": "BertNormalizer"},
             "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": template("[CLS] A [SEP]", "[CLS] A [SEP] B [SEP]"),
             "model": {"type": "WordPiece", "vocab": numbered(*TOKENS)},
         },
         "BPE": {
@@ -594,6 +595,38 @@ FILES = {
         ),
         ValueError,
         ["['Digits']", "['WhitespaceSplit', 'Metaspace']"],
+    ),
+    "a space before the first word only": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram", pre_tokenizer={"type": "Metaspace", "prepend_scheme": "first"}
+            ),
+        ),
+        ValueError,
+        ["prepend_scheme='first'", "'always'"],
+    ),
+    "spaces as underscores, as the last step": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram",
+                pre_tokenizer={
+                    "type": "Sequence",
+                    "pretokenizers": [
+                        {"type": "WhitespaceSplit"},
+                        {"type": "Metaspace", "replacement": "_"},
+                    ],
+                },
+            ),
+        ),
+        ValueError,
+        ["replacement='_'", "'▁'"],
+    ),
+    "nothing around BERT's texts": (
+        in_folder(WordPiece, tokenizer_json=model("WordPiece", post_processor=None)),
+        ValueError,
+        ["post_processor", "None", "'TemplateProcessing' or 'BertProcessing'"],
     ),
     "another way to cut words": (
         in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer={"type": "Whitespace"})),

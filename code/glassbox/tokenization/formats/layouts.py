@@ -114,6 +114,7 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     parts.expect("model", max_input_chars_per_word=wordpiece.MAX_WORD_LENGTH)
     parts.expect("normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True)
     parts.expect("pre_tokenizer", type="BertPreTokenizer")
+    parts.expect("post_processor", type=("TemplateProcessing", "BertProcessing"))
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
@@ -176,14 +177,18 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts = read_tokenizer_json(file, "Unigram")
     parts.expect("model", byte_fallback=False)
     parts.expect("normalizer", type=(None, "Precompiled"))
-    parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
-    collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
-    steps = [step.get("type") for step in parts.part("pre_tokenizer").get("pretokenizers", ())]
-    if collapse and steps != (known := ["WhitespaceSplit", "Metaspace"]):
+    space = parts.part("pre_tokenizer")
+    steps = space.get("pretokenizers", [space])
+    types, known = [step.get("type") for step in steps], ["WhitespaceSplit", "Metaspace"]
+    if types not in (known, known[1:]):
         raise ValueError(
-            f"{file}: the pre_tokenizer's steps are {steps}; this package implements {known} only"
+            f"{file}: the pre_tokenizer's steps are {types}; this package implements {known} and "
+            f"{known[1:]} only"
         )
+    last = TokenizerFile(str(file), {"pre_tokenizer": steps[-1]})
+    last.expect("pre_tokenizer", replacement=METASPACE, prepend_scheme="always")
+    last.expect("pre_tokenizer", add_prefix_space=True, split=True)
     pieces = [(token, score) for token, score in parts.part("model")["vocab"]]
     unknown = parts.part("model").get("unk_id")
     if unknown is None or not 0 <= unknown < len(pieces):
@@ -208,7 +213,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
             config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
         ),
         end=end,
-        collapse=collapse,
+        collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
     )
 
