@@ -135,6 +135,11 @@ TEXT = {
         ValueError,
         ["U+D83D", "position 2", "surrogate"],
     ),
+    "a text that an unknown token would stand for": (
+        lambda: wrong(Unigram)(PIECES, unknown_token=None).encode("b"),
+        KeyError,
+        ["'▁b'", "4"],
+    ),
     "a batch that is one text": (
         lambda: wordpiece().encode_batch("a b"),
         TypeError,
@@ -204,6 +209,16 @@ VOCABULARIES = {
         ["special token='<s>'", "256 tokens"],
     ),
     "an empty special token": (lambda: bpe(special_tokens=("",)), ValueError, ["('',)", "empty"]),
+    "special tokens that are none": (
+        lambda: bpe(special_tokens=(None,)),
+        ValueError,
+        ["(None,)", "sequence of tokens"],
+    ),
+    "special tokens that a generator yields": (
+        lambda: bpe(special_tokens=(token for token in "ab")),
+        ValueError,
+        ["generator", "sequence of tokens"],
+    ),
     "special tokens in one string": (lambda: bpe(special_tokens="<s>"), ValueError, ["'<s>'"]),
     "padding that is not there": (
         lambda: bpe(pad_token="<pad>"),
@@ -273,6 +288,7 @@ VOCABULARIES = {
         ValueError,
         ["'b'", "nan"],
     ),
+    "pieces in a mapping": (lambda: wrong(Unigram)(dict(PIECES)), TypeError, ["dict", "scores"]),
     "an endless score": (lambda: Unigram([*PIECES, ("b", -math.inf)]), ValueError, ["-inf"]),
     "pieces without an unknown one": (
         lambda: Unigram(PIECES[:2], special_tokens=()),

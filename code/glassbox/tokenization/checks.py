@@ -130,9 +130,11 @@ def check_roles(
     Raises
     ------
     ValueError
-        If one is not, which the message names, or if a special token is empty.
+        If one is not, which the message names, or if a special token is empty, or they have no
+        order: those of a generator would be gone after this check.
     """
-    if "" in special_tokens or isinstance(special_tokens, str):
+    ordered = isinstance(special_tokens, Sequence) and not isinstance(special_tokens, str)
+    if not ordered or not all(special_tokens):
         raise ValueError(
             f"special_tokens={special_tokens!r}: expected a sequence of tokens, none of them empty"
         )
@@ -166,7 +168,12 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     ------
     ValueError
         If there is one; the message names the piece.
+    TypeError
+        If they are no sequence, such as a mapping.
     """
+    if not isinstance(pieces, Sequence):
+        kind = type(pieces).__name__
+        raise TypeError(f"pieces is {kind}; expected a sequence of tokens with their scores")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):

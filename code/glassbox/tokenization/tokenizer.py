@@ -233,6 +233,8 @@ class Tokenizer(ABC):
             If a text is not a string.
         ValueError
             If a text holds half a surrogate pair, which is not a character.
+        KeyError
+            If the vocabulary cannot express a text, and there is no :attr:`unknown_token`.
         """
         return [number for number, _ in self._encode(text, pair, add_special_tokens)]
 
@@ -324,8 +326,11 @@ class Tokenizer(ABC):
         tokens = [(token, 0) for token in (*start, *self.tokenize(text), *end)]
         if pair is not None:
             tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
-        unknown = self.vocabulary.get(self.unknown_token or "", -1)
-        return [(self.vocabulary.get(token, unknown), kind) for token, kind in tokens]
+        ids, unknown = self.vocabulary, self.unknown_token
+        return [
+            (ids[token] if token in ids else self.token_id(unknown or token), kind)
+            for token, kind in tokens
+        ]
 
     def _count_words(self, texts: Iterable[str]) -> Counter[str]:
         """Count the words of the training texts, in which special tokens are ordinary text."""
