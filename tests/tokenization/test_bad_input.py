@@ -235,6 +235,11 @@ VOCABULARIES = {
         ValueError,
         ["merge 0", "('a', 'bc')", "'bc'", "256"],
     ),
+    "merges as lines of a file": (
+        lambda: bpe(merges=["a b"]),
+        ValueError,
+        ["merge 0 is 'a b'", "two tokens"],
+    ),
     "a merge into an unknown token": (
         lambda: bpe(merges=[("a", "b")]),
         ValueError,

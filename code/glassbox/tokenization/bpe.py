@@ -56,9 +56,8 @@ class BPE(Tokenizer):
     ) -> None:
         super().__init__(vocabulary, special_tokens, pad_token=pad_token)
         check_bytes(vocabulary, _TO_BYTE, "Is this the vocabulary of a byte-level BPE?")
-        self.merges = [(left, right) for left, right in merges]
-        check_merges(self.merges, vocabulary)
-        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.ranks = check_merges(merges, vocabulary)
+        self.merges = list(self.ranks)
         self.add_prefix_space = add_prefix_space
 
     @classmethod

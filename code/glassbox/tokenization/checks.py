@@ -196,21 +196,28 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
         raise ValueError(f"vocab_size={vocab_size} is too small: {what} alone are {needed} tokens")
 
 
-def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int]) -> None:
-    """Reject a merge that is listed twice, or whose tokens are not in the vocabulary.
+def check_merges(
+    merges: Iterable[tuple[str, str]], vocabulary: Mapping[str, int]
+) -> dict[tuple[str, str], int]:
+    """Return the rank of each merge; reject what is no pair, is listed twice, or cannot be a token.
 
     Raises
     ------
     ValueError
-        If there is one; the message names the merge and the missing token.
+        If a merge is not a pair, is listed twice, or its tokens are not in the vocabulary; the
+        message names the merge and the missing token.
     """
-    for pair, count in Counter(merges).items():
-        if count > 1:
+    ranks: dict[tuple[str, str], int] = {}
+    for rank, merge in enumerate(merges):
+        if isinstance(merge, str) or len(merge) != 2:
+            raise ValueError(f"merge {rank} is {merge!r}; expected two tokens: ('a', 'b')")
+        left, right = pair = merge[0], merge[1]
+        if ranks.setdefault(pair, rank) != rank:
             raise ValueError(f"the merge {pair} is listed twice")
-    for rank, pair in enumerate(merges):
-        for token in (*pair, "".join(pair)):
+        for token in (left, right, left + right):
             if token not in vocabulary:
                 raise ValueError(
                     f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
                     f"{len(vocabulary)} of the vocabulary: do the two files belong together?"
                 )
+    return ranks

@@ -90,9 +90,8 @@ class SentencePieceBPE(Tokenizer):
                 f"the vocabulary of {len(vocabulary)} tokens lacks {METASPACE!r} (U+2581), the "
                 "character of a space: is it the vocabulary of a SentencePiece BPE?"
             )
-        self.merges = [(left, right) for left, right in merges]
-        check_merges(self.merges, vocabulary)
-        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.ranks = check_merges(merges, vocabulary)
+        self.merges = list(self.ranks)
         self.prepend = prepend
         # If no token spans two words, text can be cut into words, whose tokens are cached.
         self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
