@@ -4,6 +4,7 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -146,6 +147,16 @@ TEXT = {
         ["str", "'a b'", "[text]"],
     ),
     "a batch of numbers": (lambda: wordpiece().encode_batch([1, 2]), TypeError, ["int"]),
+    "a batch with a text that is missing": (
+        lambda: wordpiece().encode_batch(["a", None]),
+        TypeError,
+        ["NoneType", "a string"],
+    ),
+    "a batch with three texts for two": (
+        lambda: wordpiece().encode_batch([("a", "b", "c")]),
+        TypeError,
+        ["tuple", "('a', 'b', 'c')", "a string"],
+    ),
     "a batch of nothing": (lambda: wordpiece().encode_batch([]), ValueError, ["0 texts"]),
     "a batch of empty texts": (lambda: bpe().encode_batch(["", ""]), ValueError, ["2 texts"]),
     "a batch without padding": (
@@ -175,6 +186,21 @@ IDS = {
         lambda: bpe().decode(torch.zeros(2, 3, dtype=torch.int64)),
         ValueError,
         ["(2, 3)", "one axis"],
+    ),
+    "a batch of ids in an array": (
+        lambda: bpe().decode(np.zeros((2, 3), dtype=np.int64)),
+        ValueError,
+        ["(2, 3)", "one axis"],
+    ),
+    "a batch of ids as a list of rows": (
+        lambda: bpe().decode([*torch.zeros(2, 3, dtype=torch.int64)]),
+        TypeError,
+        ["ids[0] is [0, 0, 0], list", "whole numbers"],
+    ),
+    "fractions in a list of tensors": (
+        lambda: bpe().decode([torch.tensor(1.5)]),
+        TypeError,
+        ["ids[0] is 1.5, float"],
     ),
     "fractions in a tensor": (lambda: bpe().decode(torch.ones(2)), TypeError, ["1.0", "float"]),
     "a token that is not there": (lambda: wordpiece().token_id("zz"), KeyError, ["'zz'", "7"]),

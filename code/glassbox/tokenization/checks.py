@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from torch import Tensor
-
 
 def check_text(text: object) -> None:
     """Reject a text that is not a string of characters.
@@ -68,8 +66,8 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
     ValueError
         If one is not in the vocabulary, or a tensor has more than one axis.
     """
-    if isinstance(ids, Tensor):
-        if ids.dim() != 1:
+    if hasattr(ids, "ndim"):  # of PyTorch or NumPy
+        if ids.ndim != 1:
             raise ValueError(
                 f"ids has shape {tuple(ids.shape)}; expected one axis: decode the rows of a batch "
                 "one by one"
@@ -77,7 +75,7 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
         ids = ids.tolist()
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise TypeError(f"ids is {type(ids).__name__}, {ids!r:.60}; expected whole numbers")
-    result = list(ids)
+    result = [number.tolist() if hasattr(number, "tolist") else number for number in ids]
     for place, number in enumerate(result):
         if isinstance(number, bool) or not hasattr(number, "__index__"):
             raise TypeError(

@@ -4,8 +4,8 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from jaxtyping import Bool, Int
@@ -301,7 +301,7 @@ class Tokenizer(ABC):
         """
         check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
-        pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+        pairs = [*map(_as_pair, texts)]
         rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
         lengths = [len(row) for row in rows]
         if not any(lengths):
@@ -347,6 +347,12 @@ class Tokenizer(ABC):
                 self._remembered.clear()
             self._remembered[word] = tokens
         return tokens
+
+
+def _as_pair(text: Any) -> tuple[str, str | None]:
+    """Return a pair as it is, and anything else as a single text, which is then checked."""
+    two = not isinstance(text, str | bytes) and isinstance(text, Sized) and len(text) == 2
+    return text if two else (text, None)
 
 
 def numbered(tokens: Iterable[str]) -> dict[str, int]:
