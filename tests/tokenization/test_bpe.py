@@ -71,11 +71,12 @@ def test_any_text_comes_back_as_it_was(text, gpt2):
     assert small.decode(small.encode(text)) == text
 
 
-def test_a_special_token_of_any_characters_comes_back():
-    tokenizer = BPE.train(["a b"], 258, special_tokens=["<ふ>"])
-    assert tokenizer.tokenize("a<ふ>b") == ["a", "<ふ>", "b"]
-    assert tokenizer.decode(tokenizer.encode("a<ふ>b")) == "a<ふ>b"
-    assert tokenizer.decode(tokenizer.encode("a<ふ>b"), skip_special_tokens=True) == "ab"
+@pytest.mark.parametrize("token", ["<ふ>", "<é>", "Ġ"])
+def test_a_special_token_of_any_characters_comes_back(token):
+    tokenizer = BPE.train(["a b"], 258, special_tokens=[token])
+    assert tokenizer.tokenize(f"a{token}b") == ["a", token, "b"]
+    assert tokenizer.decode(tokenizer.encode(f"a{token}b")) == f"a{token}b"
+    assert tokenizer.decode(tokenizer.encode(f"a{token}b"), skip_special_tokens=True) == "ab"
 
 
 def test_the_longest_special_token_is_found_first():

@@ -120,10 +120,11 @@ class BPE(Tokenizer):
         return bpe_word(_show(word), self.ranks)
 
     def _join(self, tokens: list[str]) -> str:
+        special = {*self.special_tokens}  # as written, even if its letters are in the alphabet
         shown = b"".join(
-            bytes(_TO_BYTE[character] for character in token)
-            if all(character in _TO_BYTE for character in token)
-            else token.encode()  # a special token outside the alphabet
+            token.encode()
+            if token in special or not _TO_BYTE.keys() >= {*token}
+            else bytes(map(_TO_BYTE.__getitem__, token))
             for token in tokens
         )
         return shown.decode(errors="replace")

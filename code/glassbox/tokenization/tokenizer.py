@@ -262,7 +262,8 @@ class Tokenizer(ABC):
         """
         tokens = [self.tokens[number] for number in check_ids(ids, len(self))]
         if skip_special_tokens:
-            tokens = [token for token in tokens if token not in self.special_tokens]
+            special = {*self.special_tokens}
+            tokens = [token for token in tokens if token not in special]
         return self._join(tokens)
 
     def encode_batch(
