@@ -128,6 +128,11 @@ def test_only_the_texts_given_decide():
         assert not any("other" in token for token in first.tokens)
 
 
+def test_a_character_that_is_a_special_token_takes_no_other_s_place():
+    tokenizer = Unigram.train(["abc"], 7, special_tokens=[*SPECIAL, "a"])
+    assert {*tokenizer.tokens} == {*SPECIAL, *"▁abc"}
+
+
 def test_rare_pairs_are_not_merged():
     texts = ["aaab"] * 2 + ["xyz"]
     tokens = set(WordPiece.train(texts, 100, min_frequency=2).tokens)
