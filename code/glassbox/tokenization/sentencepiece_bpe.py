@@ -11,7 +11,7 @@ from typing import Any
 from glassbox.checks import check_kind
 from glassbox.tokenization.checks import check_bytes, check_merges, check_texts, check_training
 from glassbox.tokenization.merges import bpe_word, learn_merges
-from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
+from glassbox.tokenization.pre_tokenize import METASPACE, METASPACE_WORDS
 from glassbox.tokenization.tokenizer import Tokenizer, numbered
 
 #: LLaMA's special tokens, in the order of its vocabulary.
@@ -138,10 +138,10 @@ class SentencePieceBPE(Tokenizer):
         Sennrich, Haddow and Birch (2016), algorithm 1, as in
         :meth:`glassbox.tokenization.BPE.train`.
         """
-        words = Counter(
-            word for text in check_texts(texts) for word in split_metaspace(text, collapse=False)
-        )
         first = list(dict.fromkeys([*special_tokens, *BYTE_TOKENS, METASPACE]))
+        untrained = cls(numbered(first), [], special_tokens=special_tokens, **options)
+        marked = (untrained._mark_spaces(text, at_start=True) for text in check_texts(texts))
+        words = Counter(word for text in marked for word in METASPACE_WORDS.findall(text))
         tokens = first + sorted({c for word in words for c in word}.difference(first))
         check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
         cut = {tuple(word): count for word, count in words.items()}
