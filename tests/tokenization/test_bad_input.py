@@ -11,6 +11,7 @@ import torch
 from glassbox.tokenization import (
     BPE,
     SentencePieceBPE,
+    Tokenizer,
     Unigram,
     WordPiece,
     byte_alphabet,
@@ -370,6 +371,16 @@ FILES = {
     ),
     "an empty folder, BPE": (in_folder(BPE), FileNotFoundError, ["vocab.json or tokenizer.json"]),
     "an empty folder, unigram": (in_folder(Unigram), FileNotFoundError, ["tokenizer.json"]),
+    "no class of tokenizers": (
+        lambda folder: Tokenizer.load(folder),
+        ValueError,
+        ["'Tokenizer'", "'BPE', 'SentencePieceBPE', 'Unigram', 'WordPiece'"],
+    ),
+    "a class of the user's own": (
+        lambda folder: type("Mine", (WordPiece,), {})(numbered(*TOKENS)).save(folder),
+        ValueError,
+        ["'Mine'", "'WordPiece'"],
+    ),
     "no folder": (
         lambda folder: BPE.load(folder / "nowhere"),
         FileNotFoundError,
