@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import models
 
 from glassbox.tokenization import (
     BPE,
@@ -35,6 +36,13 @@ def test_the_pair_that_was_learned_first_goes_first():
         ["a", "bc", "ab"],
         ["abc", "ab"],
     ]
+
+
+def test_the_queue_merges_at_once_what_ranks_before_its_part_as_the_reference_does():
+    ranks = {("ab", "a"): 0, ("a", "b"): 1}
+    reference = models.BPE({"a": 0, "b": 1, "ab": 2, "aba": 3}, list(ranks))
+    assert bpe_word("abab", ranks) == [t.value for t in reference.tokenize("abab")] == ["aba", "b"]
+    assert [*bpe_merges("abab", ranks)][-1] == ["ab", "ab"]
 
 
 @given(words=st.lists(LETTERS, min_size=1), word=LETTERS)

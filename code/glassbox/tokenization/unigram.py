@@ -110,7 +110,8 @@ class Unigram(Tokenizer):
         Notes
         -----
         Kudo (2018), section 3.2. Pieces and scores equal those of the reference library's
-        ``UnigramTrainer``, up to the order of equal scores.
+        ``UnigramTrainer``, up to the order of equal scores; but where ``vocab_size`` has room for
+        the characters only, the reference learns a few pieces more.
         """
         special = [(token, 0.0) for token in dict.fromkeys(special_tokens)]
         options |= {"special_tokens": special_tokens}

@@ -83,7 +83,8 @@ class WordPiece(Tokenizer):
     Raises
     ------
     ValueError
-        If ``[UNK]`` or a special token is not in the vocabulary, or as in :class:`Tokenizer`.
+        If ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` or a special token is not in the vocabulary,
+        or as in :class:`Tokenizer`.
 
     Notes
     -----
@@ -136,7 +137,8 @@ class WordPiece(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small for the characters, or the texts hold no word.
+            If ``vocab_size`` is too small for the characters, the texts hold no word, or one of the
+            four tokens with a role is not among the special ones.
         TypeError
             If a text is not a string, or ``texts`` is a single string.
 
