@@ -320,7 +320,7 @@ VOCABULARIES = {
         ValueError,
         ["'b'", "nan"],
     ),
-    "pieces in a mapping": (lambda: wrong(Unigram)(dict(PIECES)), TypeError, ["dict", "scores"]),
+    "pieces in a mapping": (lambda: wrong(Unigram)(dict(PIECES)), TypeError, ["dict", "score"]),
     "an endless score": (lambda: Unigram([*PIECES, ("b", -math.inf)]), ValueError, ["-inf"]),
     "pieces without an unknown one": (
         lambda: Unigram(PIECES[:2], special_tokens=()),

@@ -170,8 +170,7 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
         If they are no sequence, such as a mapping.
     """
     if not isinstance(pieces, Sequence):
-        kind = type(pieces).__name__
-        raise TypeError(f"pieces is {kind}; expected a sequence of tokens with their scores")
+        raise TypeError(f"pieces is {type(pieces).__name__}; expected a sequence of token, score")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):

@@ -165,9 +165,8 @@ class SentencePieceBPE(Tokenizer):
 
     def _split(self, word: str) -> list[str]:
         symbols: list[str] = []
-        for character in word:
-            known = character in self.vocabulary
-            symbols += [character] if known else [BYTE_TOKENS[byte] for byte in character.encode()]
+        for c in word:
+            symbols += [c] if c in self.vocabulary else [BYTE_TOKENS[byte] for byte in c.encode()]
         return bpe_word(symbols, self.ranks)
 
     def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:

@@ -328,10 +328,7 @@ class Tokenizer(ABC):
         if pair is not None:
             tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
         ids, unknown = self.vocabulary, self.unknown_token
-        return [
-            (ids[token] if token in ids else self.token_id(unknown or token), kind)
-            for token, kind in tokens
-        ]
+        return [(ids[t] if t in ids else self.token_id(unknown or t), kind) for t, kind in tokens]
 
     def _count_words(self, texts: Iterable[str]) -> Counter[str]:
         """Count the words of the training texts, in which special tokens are ordinary text."""

@@ -150,16 +150,13 @@ class WordPiece(Tokenizer):
         reference numbers the continuing characters in no fixed order, each of its runs learns a
         different vocabulary, of which this is one.
         """
-        untrained = cls(
-            numbered(dict.fromkeys(special_tokens)), special_tokens=special_tokens, **options
-        )
-        words = untrained._count_words(texts)
+        options |= {"special_tokens": special_tokens}
+        words = cls(numbered(dict.fromkeys(special_tokens)), **options)._count_words(texts)
         cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
         characters = sorted({character for word in words for character in word})
         continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
         tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
         check_training(words, vocab_size, len(tokens), "special tokens and characters")
-        options |= {"special_tokens": special_tokens}
         tokens, _ = learn_merges(
             cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
         )
