@@ -57,6 +57,8 @@ def test_without_a_cache_of_the_user_s_choice_it_is_in_the_home_folder(monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert store.cache_folder() == tmp_path / ".cache" / "glassbox"
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/elsewhere")
+    assert store.cache_folder() == tmp_path / "elsewhere" / "glassbox"
 
 
 ALTERED = CONTENT[:-2] + b"!\n"

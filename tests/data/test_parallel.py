@@ -237,7 +237,7 @@ def test_an_unknown_split_of_multi30k_names_the_known_ones(split):
 
 
 @pytest.mark.usefixtures("as_a_reader")
-@pytest.mark.parametrize("languages", [(), ("en", "cs"), ("EN",), ("en", "en"), (None,)])
+@pytest.mark.parametrize("languages", [(), ("en", "cs"), ("EN",), ("en", "en"), (None,), (["en"],)])
 def test_languages_that_multi30k_does_not_have_are_refused(languages):
     with pytest.raises(ValueError, match=re.escape(f"Multi30k in {languages}")) as caught:
         multi30k("valid", *languages)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassbox.data import plain_spaces, play, tiny_shakespeare
+from glassbox.data import plain_spaces, play, split_text, tiny_shakespeare
 
 WRITTEN = {
     "a no-break space": ("«\u00a0Va\u00a0!\u00a0»", "« Va ! »"),
@@ -66,6 +66,13 @@ def test_an_unknown_split_names_the_known_ones(split):
     with pytest.raises(ValueError, match=f"Tiny Shakespeare has no split {split!r}") as caught:
         tiny_shakespeare(split)
     assert str(caught.value).endswith("it has: 'train', 'valid'")
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_text_is_split_at_nine_tenths_whatever_its_line_endings(tmp_path):
+    (tmp_path / "text.txt").write_bytes(b"To be,\r\nor not to be")
+    expected = {"train": "To be,\nor not to ", "valid": "be"}
+    assert split_text(tmp_path / "text.txt") == split_text(str(tmp_path / "text.txt")) == expected
 
 
 def test_what_is_not_utf_8_is_named_with_its_line(put):

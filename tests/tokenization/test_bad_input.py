@@ -4,12 +4,14 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from glassbox.tokenization import (
     BPE,
     SentencePieceBPE,
+    Tokenizer,
     Unigram,
     WordPiece,
     byte_alphabet,
@@ -102,6 +104,7 @@ def model(kind: str, **parts) -> dict:
         "WordPiece": {
             "normalizer": {"type": "BertNormalizer"},
             "pre_tokenizer": {"type": "BertPreTokenizer"},
+            "post_processor": template("[CLS] A [SEP]", "[CLS] A [SEP] B [SEP]"),
             "model": {"type": "WordPiece", "vocab": numbered(*TOKENS)},
         },
         "BPE": {
@@ -134,12 +137,27 @@ TEXT = {
         ValueError,
         ["U+D83D", "position 2", "surrogate"],
     ),
+    "a text that an unknown token would stand for": (
+        lambda: wrong(Unigram)(PIECES, unknown_token=None).encode("b"),
+        KeyError,
+        ["'▁b'", "4"],
+    ),
     "a batch that is one text": (
         lambda: wordpiece().encode_batch("a b"),
         TypeError,
         ["str", "'a b'", "[text]"],
     ),
     "a batch of numbers": (lambda: wordpiece().encode_batch([1, 2]), TypeError, ["int"]),
+    "a batch with a text that is missing": (
+        lambda: wordpiece().encode_batch(["a", None]),
+        TypeError,
+        ["NoneType", "a string"],
+    ),
+    "a batch with three texts for two": (
+        lambda: wordpiece().encode_batch([("a", "b", "c")]),
+        TypeError,
+        ["tuple", "('a', 'b', 'c')", "a string"],
+    ),
     "a batch of nothing": (lambda: wordpiece().encode_batch([]), ValueError, ["0 texts"]),
     "a batch of empty texts": (lambda: bpe().encode_batch(["", ""]), ValueError, ["2 texts"]),
     "a batch without padding": (
@@ -169,6 +187,21 @@ IDS = {
         lambda: bpe().decode(torch.zeros(2, 3, dtype=torch.int64)),
         ValueError,
         ["(2, 3)", "one axis"],
+    ),
+    "a batch of ids in an array": (
+        lambda: bpe().decode(np.zeros((2, 3), dtype=np.int64)),
+        ValueError,
+        ["(2, 3)", "one axis"],
+    ),
+    "a batch of ids as a list of rows": (
+        lambda: bpe().decode([*torch.zeros(2, 3, dtype=torch.int64)]),
+        TypeError,
+        ["ids[0] is [0, 0, 0], list", "whole numbers"],
+    ),
+    "fractions in a list of tensors": (
+        lambda: bpe().decode([torch.tensor(1.5)]),
+        TypeError,
+        ["ids[0] is 1.5, float"],
     ),
     "fractions in a tensor": (lambda: bpe().decode(torch.ones(2)), TypeError, ["1.0", "float"]),
     "a token that is not there": (lambda: wordpiece().token_id("zz"), KeyError, ["'zz'", "7"]),
@@ -203,6 +236,16 @@ VOCABULARIES = {
         ["special token='<s>'", "256 tokens"],
     ),
     "an empty special token": (lambda: bpe(special_tokens=("",)), ValueError, ["('',)", "empty"]),
+    "special tokens that are none": (
+        lambda: bpe(special_tokens=(None,)),
+        ValueError,
+        ["(None,)", "sequence of tokens"],
+    ),
+    "special tokens that a generator yields": (
+        lambda: bpe(special_tokens=(token for token in "ab")),
+        ValueError,
+        ["generator", "sequence of tokens"],
+    ),
     "special tokens in one string": (lambda: bpe(special_tokens="<s>"), ValueError, ["'<s>'"]),
     "padding that is not there": (
         lambda: bpe(pad_token="<pad>"),
@@ -218,6 +261,11 @@ VOCABULARIES = {
         lambda: bpe(merges=[("a", "bc")]),
         ValueError,
         ["merge 0", "('a', 'bc')", "'bc'", "256"],
+    ),
+    "merges as lines of a file": (
+        lambda: bpe(merges=["a b"]),
+        ValueError,
+        ["merge 0 is 'a b'", "two tokens"],
     ),
     "a merge into an unknown token": (
         lambda: bpe(merges=[("a", "b")]),
@@ -272,6 +320,7 @@ VOCABULARIES = {
         ValueError,
         ["'b'", "nan"],
     ),
+    "pieces in a mapping": (lambda: wrong(Unigram)(dict(PIECES)), TypeError, ["dict", "score"]),
     "an endless score": (lambda: Unigram([*PIECES, ("b", -math.inf)]), ValueError, ["-inf"]),
     "pieces without an unknown one": (
         lambda: Unigram(PIECES[:2], special_tokens=()),
@@ -322,6 +371,16 @@ FILES = {
     ),
     "an empty folder, BPE": (in_folder(BPE), FileNotFoundError, ["vocab.json or tokenizer.json"]),
     "an empty folder, unigram": (in_folder(Unigram), FileNotFoundError, ["tokenizer.json"]),
+    "no class of tokenizers": (
+        lambda folder: Tokenizer.load(folder),
+        ValueError,
+        ["'Tokenizer'", "'BPE', 'SentencePieceBPE', 'Unigram', 'WordPiece'"],
+    ),
+    "a class of the user's own": (
+        lambda folder: type("Mine", (WordPiece,), {})(numbered(*TOKENS)).save(folder),
+        ValueError,
+        ["'Mine'", "'WordPiece'"],
+    ),
     "no folder": (
         lambda folder: BPE.load(folder / "nowhere"),
         FileNotFoundError,
@@ -595,6 +654,38 @@ FILES = {
         ValueError,
         ["['Digits']", "['WhitespaceSplit', 'Metaspace']"],
     ),
+    "a space before the first word only": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram", pre_tokenizer={"type": "Metaspace", "prepend_scheme": "first"}
+            ),
+        ),
+        ValueError,
+        ["prepend_scheme='first'", "'always'"],
+    ),
+    "spaces as underscores, as the last step": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram",
+                pre_tokenizer={
+                    "type": "Sequence",
+                    "pretokenizers": [
+                        {"type": "WhitespaceSplit"},
+                        {"type": "Metaspace", "replacement": "_"},
+                    ],
+                },
+            ),
+        ),
+        ValueError,
+        ["replacement='_'", "'▁'"],
+    ),
+    "nothing around BERT's texts": (
+        in_folder(WordPiece, tokenizer_json=model("WordPiece", post_processor=None)),
+        ValueError,
+        ["post_processor", "None", "'TemplateProcessing' or 'BertProcessing'"],
+    ),
     "another way to cut words": (
         in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer={"type": "Whitespace"})),
         ValueError,
@@ -632,6 +723,37 @@ FILES = {
         ),
         ValueError,
         ["'[MASK]'", "lstrip=True"],
+    ),
+    "a special token with room around it, in the configuration": (
+        in_folder(
+            WordPiece,
+            vocab_txt="\n".join(TOKENS),
+            tokenizer_config_json={
+                "added_tokens_decoder": {"4": {"content": "[MASK]", "rstrip": True}}
+            },
+        ),
+        ValueError,
+        ["tokenizer_config.json", "'[MASK]'", "rstrip=True", "set it to false"],
+    ),
+    "a special token in the lower case of all text": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece", added_tokens=[{"id": 4, "content": "[MASK]", "normalized": True}]
+            ),
+        ),
+        ValueError,
+        ["'[MASK]'", "normalized=True", "set it to false"],
+    ),
+    "an added word that is not special": (
+        in_folder(
+            BPE,
+            tokenizer_json=model(
+                "BPE", added_tokens=[{"id": 256, "content": "Rex", "special": False}]
+            ),
+        ),
+        ValueError,
+        ["'Rex'", "special=False", "set it to true"],
     ),
     "a token that does not fit on a line": (
         lambda folder: WordPiece(numbered(*TOKENS, "a\nb")).save(folder),

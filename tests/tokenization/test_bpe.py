@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import models
 
 from glassbox.tokenization import (
     BPE,
@@ -35,6 +36,13 @@ def test_the_pair_that_was_learned_first_goes_first():
         ["a", "bc", "ab"],
         ["abc", "ab"],
     ]
+
+
+def test_the_queue_merges_at_once_what_ranks_before_its_part_as_the_reference_does():
+    ranks = {("ab", "a"): 0, ("a", "b"): 1}
+    reference = models.BPE({"a": 0, "b": 1, "ab": 2, "aba": 3}, list(ranks))
+    assert bpe_word("abab", ranks) == [t.value for t in reference.tokenize("abab")] == ["aba", "b"]
+    assert [*bpe_merges("abab", ranks)][-1] == ["ab", "ab"]
 
 
 @given(words=st.lists(LETTERS, min_size=1), word=LETTERS)
@@ -71,11 +79,12 @@ def test_any_text_comes_back_as_it_was(text, gpt2):
     assert small.decode(small.encode(text)) == text
 
 
-def test_a_special_token_of_any_characters_comes_back():
-    tokenizer = BPE.train(["a b"], 258, special_tokens=["<ふ>"])
-    assert tokenizer.tokenize("a<ふ>b") == ["a", "<ふ>", "b"]
-    assert tokenizer.decode(tokenizer.encode("a<ふ>b")) == "a<ふ>b"
-    assert tokenizer.decode(tokenizer.encode("a<ふ>b"), skip_special_tokens=True) == "ab"
+@pytest.mark.parametrize("token", ["<ふ>", "<é>", "Ġ"])
+def test_a_special_token_of_any_characters_comes_back(token):
+    tokenizer = BPE.train(["a b"], 258, special_tokens=[token])
+    assert tokenizer.tokenize(f"a{token}b") == ["a", token, "b"]
+    assert tokenizer.decode(tokenizer.encode(f"a{token}b")) == f"a{token}b"
+    assert tokenizer.decode(tokenizer.encode(f"a{token}b"), skip_special_tokens=True) == "ab"
 
 
 def test_the_longest_special_token_is_found_first():

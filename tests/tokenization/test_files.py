@@ -37,6 +37,8 @@ def learned(captions):
     return [
         WordPiece.train(texts, 300, lowercase=False, strip_accents=True),
         WordPiece.train(texts, 300, special_tokens=[*TOKENS, "[NEW]"]),
+        WordPiece(WordPiece.train(texts, 300).vocabulary, special_tokens=()),
+        BPE.train(texts, 300, special_tokens=()),
         BPE.train(texts, 300, special_tokens=["</s>", *NUMBERED], pad_token="</s>"),
         BPE.train(texts, 300, add_prefix_space=True),
         Unigram.train(texts, 300),
@@ -82,7 +84,7 @@ def test_letters_are_written_as_themselves(tmp_path):
 def test_the_reference_reads_what_we_save(learned, tmp_path):
     from transformers import BertTokenizer, GPT2Tokenizer
 
-    wordpiece, _, _, bpe, *others = learned
+    wordpiece, _, _, _, _, bpe, *others = learned
     wordpiece.save(tmp_path / "wordpiece")
     theirs = BertTokenizer.from_pretrained(tmp_path / "wordpiece")
     bpe.save(tmp_path / "bpe")

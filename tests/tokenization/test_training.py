@@ -56,10 +56,13 @@ def test_bpe_learns_the_reference_s_merges_in_the_same_order(
 
 
 @pytest.mark.usefixtures("as_a_reader")
-def test_sentencepiece_bpe_learns_the_reference_s_merges_in_the_same_order(captions):
-    ours = SentencePieceBPE.train(captions, 2000)
+@pytest.mark.parametrize(("prepend", "scheme"), [("always", "always"), ("never", "never")])
+def test_sentencepiece_bpe_learns_the_reference_s_merges_in_the_same_order(
+    captions, prepend, scheme
+):
+    ours = SentencePieceBPE.train(captions, 2000, prepend=prepend)
     reference = Reference(models.BPE())
-    reference.pre_tokenizer = pre_tokenizers.Metaspace()
+    reference.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
     trainer = trainers.BpeTrainer(
         vocab_size=2000, special_tokens=ours.tokens[:260], show_progress=False
     )
@@ -126,6 +129,11 @@ def test_only_the_texts_given_decide():
         kind.train(["completely other words"], 300)
         assert kind.train(iter(base), size).vocabulary == first.vocabulary
         assert not any("other" in token for token in first.tokens)
+
+
+def test_a_character_that_is_a_special_token_takes_no_other_s_place():
+    tokenizer = Unigram.train(["abc"], 7, special_tokens=[*SPECIAL, "a"])
+    assert {*tokenizer.tokens} == {*SPECIAL, *"▁abc"}
 
 
 def test_rare_pairs_are_not_merged():

@@ -107,7 +107,7 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
     ones by professionals, the French ones by crowd workers.
     """
     check_split("Multi30k", split, MULTI30K)
-    if not languages or len({*languages} & {*LANGUAGES}) < len(languages):
+    if not languages or len({*map(str, languages)} & {*LANGUAGES}) < len(languages):
         raise ValueError(
             f"Multi30k in {languages}: expected different ones of: {', '.join(LANGUAGES)}"
         )

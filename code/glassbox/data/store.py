@@ -129,7 +129,7 @@ def cache_folder() -> Path:
     Path
         The folder, whether it exists or not.
     """
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glassbox"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "glassbox").expanduser()
 
 
 def _check(path: Path, file: DataFile, what: str, hint: str = "") -> None:

@@ -1,5 +1,6 @@
 """Text as a reader types it, and the plays of Shakespeare as one text."""
 
+import os
 from pathlib import Path
 from unicodedata import category, normalize
 
@@ -71,12 +72,12 @@ def tiny_shakespeare(split: str) -> str:
     return split_text(find("tinyshakespeare/input.txt"))[split]
 
 
-def split_text(path: Path) -> dict[str, str]:
+def split_text(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read a text and split it: nine tenths for training, the rest for validation.
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         A UTF-8 file. Windows line endings are accepted.
 
     Returns
@@ -91,6 +92,7 @@ def split_text(path: Path) -> dict[str, str]:
     ValueError
         If it is not UTF-8, naming file and line.
     """
-    text = decoded(path.read_bytes(), path).replace("\r\n", "\n")
+    file = Path(path).expanduser()
+    text = decoded(file.read_bytes(), file).replace("\r\n", "\n")
     end = int(0.9 * len(text))
     return {"train": text[:end], "valid": text[end:]}

@@ -56,9 +56,8 @@ class BPE(Tokenizer):
     ) -> None:
         super().__init__(vocabulary, special_tokens, pad_token=pad_token)
         check_bytes(vocabulary, _TO_BYTE, "Is this the vocabulary of a byte-level BPE?")
-        self.merges = [(left, right) for left, right in merges]
-        check_merges(self.merges, vocabulary)
-        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.ranks = check_merges(merges, vocabulary)
+        self.merges = list(self.ranks)
         self.add_prefix_space = add_prefix_space
 
     @classmethod
@@ -121,10 +120,11 @@ class BPE(Tokenizer):
         return bpe_word(_show(word), self.ranks)
 
     def _join(self, tokens: list[str]) -> str:
+        special = {*self.special_tokens}  # as written, even if its letters are in the alphabet
         shown = b"".join(
-            bytes(_TO_BYTE[character] for character in token)
-            if all(character in _TO_BYTE for character in token)
-            else token.encode()  # a special token outside the alphabet
+            token.encode()
+            if token in special or not _TO_BYTE.keys() >= {*token}
+            else bytes(map(_TO_BYTE.__getitem__, token))
             for token in tokens
         )
         return shown.decode(errors="replace")

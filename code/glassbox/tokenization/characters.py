@@ -46,7 +46,8 @@ PUNCTUATION = rf"[[\p{{P}}\u166D\U000111C9!-/:-@\[-`\{{-~]--[{_LATER_PUNCTUATION
 MARK = rf"[[\p{{Mn}}\u1734\U0001171E]--[{_LATER_MARKS}]]"
 #: What BERT drops: control, format and private characters, and the replacement character.
 CONTROL = rf"[[\p{{Cc}}\p{{Cf}}\p{{Co}}\uFFFD]--[\t\n\r{_LATER_FORMATS}]]"
-#: The blocks of Chinese characters, as BERT lists them.
+#: The blocks of Chinese characters that BERT lists, without U+2B820 to U+2B91F, which the reference
+#: leaves out.
 CHINESE = (
     r"[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0002A6DF\U0002A700-\U0002B81F"
     r"\U0002B920-\U0002CEAF\U0002F800-\U0002FA1F]"

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from torch import Tensor
-
 
 def check_text(text: object) -> None:
     """Reject a text that is not a string of characters.
@@ -68,8 +66,8 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
     ValueError
         If one is not in the vocabulary, or a tensor has more than one axis.
     """
-    if isinstance(ids, Tensor):
-        if ids.dim() != 1:
+    if hasattr(ids, "ndim"):  # of PyTorch or NumPy
+        if ids.ndim != 1:
             raise ValueError(
                 f"ids has shape {tuple(ids.shape)}; expected one axis: decode the rows of a batch "
                 "one by one"
@@ -77,7 +75,7 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
         ids = ids.tolist()
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise TypeError(f"ids is {type(ids).__name__}, {ids!r:.60}; expected whole numbers")
-    result = list(ids)
+    result = [number.tolist() if hasattr(number, "tolist") else number for number in ids]
     for place, number in enumerate(result):
         if isinstance(number, bool) or not hasattr(number, "__index__"):
             raise TypeError(
@@ -130,9 +128,11 @@ def check_roles(
     Raises
     ------
     ValueError
-        If one is not, which the message names, or if a special token is empty.
+        If one is not, which the message names, or if a special token is empty, or they have no
+        order: those of a generator would be gone after this check.
     """
-    if "" in special_tokens or isinstance(special_tokens, str):
+    ordered = isinstance(special_tokens, Sequence) and not isinstance(special_tokens, str)
+    if not ordered or not all(special_tokens):
         raise ValueError(
             f"special_tokens={special_tokens!r}: expected a sequence of tokens, none of them empty"
         )
@@ -166,7 +166,11 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     ------
     ValueError
         If there is one; the message names the piece.
+    TypeError
+        If they are no sequence, such as a mapping.
     """
+    if not isinstance(pieces, Sequence):
+        raise TypeError(f"pieces is {type(pieces).__name__}; expected a sequence of token, score")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):
@@ -189,21 +193,28 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
         raise ValueError(f"vocab_size={vocab_size} is too small: {what} alone are {needed} tokens")
 
 
-def check_merges(merges: Sequence[tuple[str, str]], vocabulary: Mapping[str, int]) -> None:
-    """Reject a merge that is listed twice, or whose tokens are not in the vocabulary.
+def check_merges(
+    merges: Iterable[tuple[str, str]], vocabulary: Mapping[str, int]
+) -> dict[tuple[str, str], int]:
+    """Return the rank of each merge; reject what is no pair, is listed twice, or cannot be a token.
 
     Raises
     ------
     ValueError
-        If there is one; the message names the merge and the missing token.
+        If a merge is not a pair, is listed twice, or its tokens are not in the vocabulary; the
+        message names the merge and the missing token.
     """
-    for pair, count in Counter(merges).items():
-        if count > 1:
+    ranks: dict[tuple[str, str], int] = {}
+    for rank, merge in enumerate(merges):
+        if isinstance(merge, str) or len(merge) != 2:
+            raise ValueError(f"merge {rank} is {merge!r}; expected two tokens: ('a', 'b')")
+        left, right = pair = merge[0], merge[1]
+        if ranks.setdefault(pair, rank) != rank:
             raise ValueError(f"the merge {pair} is listed twice")
-    for rank, pair in enumerate(merges):
-        for token in (*pair, "".join(pair)):
+        for token in (left, right, left + right):
             if token not in vocabulary:
                 raise ValueError(
                     f"merge {rank}, {pair}, needs the token {token!r}, which is not among the "
                     f"{len(vocabulary)} of the vocabulary: do the two files belong together?"
                 )
+    return ranks

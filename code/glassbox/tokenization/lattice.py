@@ -176,7 +176,5 @@ def marginals(word: str, pieces: Pieces) -> tuple[dict[tuple[int, int], float], 
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:
-    if len(values) == 1:
-        return values[0]
     top = max(values)
     return top + math.log(sum(math.exp(value - top) for value in values))

@@ -94,7 +94,9 @@ def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[
     """Return the last step of :func:`bpe_merges`, in O(n log n) time instead of O(n²).
 
     Pairs wait in a priority queue, and a merge changes only two of them. A symbol that was merged
-    into its left neighbour is left empty and skipped.
+    into its left neighbour is left empty and skipped. The result differs only for ranks in which a
+    pair precedes the one that builds its own part: here it is merged as soon as it is there, as in
+    the reference library, while :func:`bpe_merges` finishes all occurrences of the part first.
 
     Parameters
     ----------

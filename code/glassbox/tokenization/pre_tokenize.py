@@ -29,7 +29,8 @@ _control, _chinese, _mark = (compile_pattern(kind) for kind in (CONTROL, CHINESE
 _space = compile_pattern(r"\s")
 _no_space = compile_pattern(r"\S+")
 _bert_words = compile_pattern(rf"{PUNCTUATION}|[[^\s]--{PUNCTUATION}]+")
-_metaspace_words = compile_pattern(rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}")
+#: SentencePiece's pattern of a word: its ``▁``, and all characters up to the next.
+METASPACE_WORDS = compile_pattern(rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}")
 
 
 def byte_alphabet() -> dict[int, str]:
@@ -139,4 +140,4 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
     text = text.replace(" ", METASPACE)
     if text and not text.startswith(METASPACE):
         text = METASPACE + text
-    return _metaspace_words.findall(text)
+    return METASPACE_WORDS.findall(text)

@@ -11,7 +11,7 @@ from typing import Any
 from glassbox.checks import check_kind
 from glassbox.tokenization.checks import check_bytes, check_merges, check_texts, check_training
 from glassbox.tokenization.merges import bpe_word, learn_merges
-from glassbox.tokenization.pre_tokenize import METASPACE, split_metaspace
+from glassbox.tokenization.pre_tokenize import METASPACE, METASPACE_WORDS
 from glassbox.tokenization.tokenizer import Tokenizer, numbered
 
 #: LLaMA's special tokens, in the order of its vocabulary.
@@ -90,9 +90,8 @@ class SentencePieceBPE(Tokenizer):
                 f"the vocabulary of {len(vocabulary)} tokens lacks {METASPACE!r} (U+2581), the "
                 "character of a space: is it the vocabulary of a SentencePiece BPE?"
             )
-        self.merges = [(left, right) for left, right in merges]
-        check_merges(self.merges, vocabulary)
-        self.ranks = {pair: rank for rank, pair in enumerate(self.merges)}
+        self.ranks = check_merges(merges, vocabulary)
+        self.merges = list(self.ranks)
         self.prepend = prepend
         # If no token spans two words, text can be cut into words, whose tokens are cached.
         self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
@@ -139,10 +138,10 @@ class SentencePieceBPE(Tokenizer):
         Sennrich, Haddow and Birch (2016), algorithm 1, as in
         :meth:`glassbox.tokenization.BPE.train`.
         """
-        words = Counter(
-            word for text in check_texts(texts) for word in split_metaspace(text, collapse=False)
-        )
         first = list(dict.fromkeys([*special_tokens, *BYTE_TOKENS, METASPACE]))
+        untrained = cls(numbered(first), [], special_tokens=special_tokens, **options)
+        marked = (untrained._mark_spaces(text, at_start=True) for text in check_texts(texts))
+        words = Counter(word for text in marked for word in METASPACE_WORDS.findall(text))
         tokens = first + sorted({c for word in words for c in word}.difference(first))
         check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
         cut = {tuple(word): count for word, count in words.items()}
@@ -166,9 +165,8 @@ class SentencePieceBPE(Tokenizer):
 
     def _split(self, word: str) -> list[str]:
         symbols: list[str] = []
-        for character in word:
-            known = character in self.vocabulary
-            symbols += [character] if known else [BYTE_TOKENS[byte] for byte in character.encode()]
+        for c in word:
+            symbols += [c] if c in self.vocabulary else [BYTE_TOKENS[byte] for byte in c.encode()]
         return bpe_word(symbols, self.ranks)
 
     def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:

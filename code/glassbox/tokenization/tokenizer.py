@@ -4,8 +4,8 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from jaxtyping import Bool, Int
@@ -152,7 +152,8 @@ class Tokenizer(ABC):
         FileNotFoundError
             If the folder or a file is missing.
         ValueError
-            If a file is truncated or belongs to another kind of tokenizer.
+            If a file is truncated, belongs to another kind of tokenizer, or asks for what this
+            package does not implement. Lines missing at the end of a ``vocab.txt`` go unnoticed.
         """
         from glassbox.tokenization import formats
 
@@ -232,6 +233,8 @@ class Tokenizer(ABC):
             If a text is not a string.
         ValueError
             If a text holds half a surrogate pair, which is not a character.
+        KeyError
+            If the vocabulary cannot express a text, and there is no :attr:`unknown_token`.
         """
         return [number for number, _ in self._encode(text, pair, add_special_tokens)]
 
@@ -259,7 +262,8 @@ class Tokenizer(ABC):
         """
         tokens = [self.tokens[number] for number in check_ids(ids, len(self))]
         if skip_special_tokens:
-            tokens = [token for token in tokens if token not in self.special_tokens]
+            special = {*self.special_tokens}
+            tokens = [token for token in tokens if token not in special]
         return self._join(tokens)
 
     def encode_batch(
@@ -298,7 +302,7 @@ class Tokenizer(ABC):
         """
         check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
-        pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+        pairs = [*map(_as_pair, texts)]
         rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
         lengths = [len(row) for row in rows]
         if not any(lengths):
@@ -323,8 +327,8 @@ class Tokenizer(ABC):
         tokens = [(token, 0) for token in (*start, *self.tokenize(text), *end)]
         if pair is not None:
             tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
-        unknown = self.vocabulary.get(self.unknown_token or "", -1)
-        return [(self.vocabulary.get(token, unknown), kind) for token, kind in tokens]
+        ids, unknown = self.vocabulary, self.unknown_token
+        return [(ids[t] if t in ids else self.token_id(unknown or t), kind) for t, kind in tokens]
 
     def _count_words(self, texts: Iterable[str]) -> Counter[str]:
         """Count the words of the training texts, in which special tokens are ordinary text."""
@@ -341,6 +345,12 @@ class Tokenizer(ABC):
                 self._remembered.clear()
             self._remembered[word] = tokens
         return tokens
+
+
+def _as_pair(text: Any) -> tuple[str, str | None]:
+    """Return a pair as it is, and anything else as a single text, which is then checked."""
+    two = not isinstance(text, str | bytes) and isinstance(text, Sized) and len(text) == 2
+    return text if two else (text, None)
 
 
 def numbered(tokens: Iterable[str]) -> dict[str, int]:

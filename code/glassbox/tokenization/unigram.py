@@ -110,15 +110,16 @@ class Unigram(Tokenizer):
         Notes
         -----
         Kudo (2018), section 3.2. Pieces and scores equal those of the reference library's
-        ``UnigramTrainer``, up to the order of equal scores.
+        ``UnigramTrainer``, up to the order of equal scores; but where ``vocab_size`` has room for
+        the characters only, the reference learns a few pieces more.
         """
         special = [(token, 0.0) for token in dict.fromkeys(special_tokens)]
         options |= {"special_tokens": special_tokens}
         words = cls(special, **options)._count_words(texts)
         characters = {character for word in words for character in word}
-        needed = len(special) + len(characters.difference(special_tokens))
-        check_training(words, vocab_size, needed, "special tokens and characters")
-        learned = learn_pieces(words, vocab_size, len(special), max_length=max_length)
+        others = len({*special_tokens} - characters)  # a character may be a special token, too
+        check_training(words, vocab_size, others + len(characters), "special tokens and characters")
+        learned = learn_pieces(words, vocab_size, others, max_length=max_length)
         learned = [(piece, score) for piece, score in learned if piece not in special_tokens]
         return cls(special + learned, **options)
 

@@ -83,7 +83,8 @@ class WordPiece(Tokenizer):
     Raises
     ------
     ValueError
-        If ``[UNK]`` or a special token is not in the vocabulary, or as in :class:`Tokenizer`.
+        If ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` or a special token is not in the vocabulary,
+        or as in :class:`Tokenizer`.
 
     Notes
     -----
@@ -136,7 +137,8 @@ class WordPiece(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small for the characters, or the texts hold no word.
+            If ``vocab_size`` is too small for the characters, the texts hold no word, or one of the
+            four tokens with a role is not among the special ones.
         TypeError
             If a text is not a string, or ``texts`` is a single string.
 
@@ -148,16 +150,13 @@ class WordPiece(Tokenizer):
         reference numbers the continuing characters in no fixed order, each of its runs learns a
         different vocabulary, of which this is one.
         """
-        untrained = cls(
-            numbered(dict.fromkeys(special_tokens)), special_tokens=special_tokens, **options
-        )
-        words = untrained._count_words(texts)
+        options |= {"special_tokens": special_tokens}
+        words = cls(numbered(dict.fromkeys(special_tokens)), **options)._count_words(texts)
         cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
         characters = sorted({character for word in words for character in word})
         continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
         tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
         check_training(words, vocab_size, len(tokens), "special tokens and characters")
-        options |= {"special_tokens": special_tokens}
         tokens, _ = learn_merges(
             cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
         )

@@ -8,12 +8,15 @@
 import os
 from pathlib import Path
 
+from glassbox.checks import check_kind
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
 from glassbox.tokenization.tokenizer import Tokenizer
 
 __all__ = ["load", "save"]
+
+KINDS = tuple(kind.__name__ for kind in READERS)
 
 
 def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
@@ -29,8 +32,10 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If a file holds one token per line and a token does not fit on a line.
+        If a file holds one token per line and a token does not fit on a line, or if the class of
+        the tokenizer is not in :data:`WRITERS`.
     """
+    check_kind("the class", type(tokenizer).__name__, KINDS)
     path = Path(folder).expanduser()
     path.mkdir(parents=True, exist_ok=True)
     config = WRITERS[type(tokenizer)](tokenizer, path)
@@ -61,8 +66,10 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
     FileNotFoundError
         If the folder or a file is missing.
     ValueError
-        If a file is truncated or belongs to another kind of tokenizer.
+        If a file is truncated or belongs to another kind of tokenizer, or if ``kind`` is not in
+        :data:`READERS`.
     """
+    check_kind("the class", kind.__name__, KINDS)
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
     file = path / files.CONFIG_JSON

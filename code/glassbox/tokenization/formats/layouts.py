@@ -12,6 +12,7 @@ from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
     read_tokenizer_json,
+    special,
     write_parts,
 )
 from glassbox.tokenization.pre_tokenize import METASPACE
@@ -32,7 +33,7 @@ def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     tokenizer = BPE(
         files.read_json(file),
         files.read_merges(merges_file),
-        special_tokens=_special_tokens(config) or (END_OF_TEXT,),
+        special_tokens=_special_tokens(file, config, (END_OF_TEXT,), normalizes=False),
         pad_token=_pad_token(config),
         add_prefix_space=bool(config.get("add_prefix_space", False)),
     )
@@ -103,7 +104,7 @@ def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
         files.read_vocab_txt(file),
         lowercase=bool(config.get("do_lower_case", True)),
         strip_accents=config.get("strip_accents"),
-        special_tokens=_special_tokens(config) or wordpiece.SPECIAL_TOKENS,
+        special_tokens=_special_tokens(file, config, wordpiece.SPECIAL_TOKENS, normalizes=True),
     )
 
 
@@ -113,6 +114,7 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     parts.expect("model", max_input_chars_per_word=wordpiece.MAX_WORD_LENGTH)
     parts.expect("normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True)
     parts.expect("pre_tokenizer", type="BertPreTokenizer")
+    parts.expect("post_processor", type=("TemplateProcessing", "BertProcessing"))
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
@@ -133,13 +135,6 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
 
 def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
     parts = _bpe_parts(file, byte_fallback=True)
-    normalized = [token["content"] for token in parts.added if token.get("normalized")]
-    if normalized and parts.part("normalizer"):
-        raise ValueError(
-            f"{file}: the special token {normalized[0]!r} has normalized=True, so that the "
-            "reference library finds it in some places only; set it to false in the file, and it "
-            "is found wherever it is written"
-        )
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     start, end = parts.frame
     tokenizer = SentencePieceBPE(
@@ -182,14 +177,18 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts = read_tokenizer_json(file, "Unigram")
     parts.expect("model", byte_fallback=False)
     parts.expect("normalizer", type=(None, "Precompiled"))
-    parts.expect("pre_tokenizer", type=("Metaspace", "Sequence"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
-    collapse = parts.part("pre_tokenizer")["type"] == "Sequence"
-    steps = [step.get("type") for step in parts.part("pre_tokenizer").get("pretokenizers", ())]
-    if collapse and steps != (known := ["WhitespaceSplit", "Metaspace"]):
+    space = parts.part("pre_tokenizer")
+    steps = space.get("pretokenizers", [space])
+    types, known = [step.get("type") for step in steps], ["WhitespaceSplit", "Metaspace"]
+    if types not in (known, known[1:]):
         raise ValueError(
-            f"{file}: the pre_tokenizer's steps are {steps}; this package implements {known} only"
+            f"{file}: the pre_tokenizer's steps are {types}; this package implements {known} and "
+            f"{known[1:]} only"
         )
+    last = TokenizerFile(str(file), {"pre_tokenizer": steps[-1]})
+    last.expect("pre_tokenizer", replacement=METASPACE, prepend_scheme="always")
+    last.expect("pre_tokenizer", add_prefix_space=True, split=True)
     pieces = [(token, score) for token, score in parts.part("model")["vocab"]]
     unknown = parts.part("model").get("unk_id")
     if unknown is None or not 0 <= unknown < len(pieces):
@@ -214,7 +213,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
             config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
         ),
         end=end,
-        collapse=collapse,
+        collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
     )
 
@@ -240,10 +239,17 @@ def _pad_token(config: Config) -> str | None:
     return token["content"] if isinstance(token, dict) else token
 
 
-def _special_tokens(config: Config) -> tuple[str, ...]:
-    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids."""
-    added = config.get("added_tokens_decoder") or {}
-    return tuple(added[number]["content"] for number in sorted(added, key=int))
+def _special_tokens(
+    file: Path, config: Config, default: tuple[str, ...], *, normalizes: bool
+) -> tuple[str, ...]:
+    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids.
+
+    An empty list means none; the ``default`` holds for a file without a list.
+    """
+    if (added := config.get("added_tokens_decoder")) is None:
+        return default
+    name = str(file.with_name(files.CONFIG_JSON))
+    return special(name, [added[n] for n in sorted(added, key=int)], normalizes=normalizes)
 
 
 #: The functions that read each class, by file; the first file that exists is read.

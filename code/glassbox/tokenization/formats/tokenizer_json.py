@@ -1,11 +1,17 @@
 """``tokenizer.json``, the reference library's file for a whole tokenizer (chapter 2)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from glassbox.tokenization.formats.files import TOKENIZER_JSON, read_json, write_json
 from glassbox.tokenization.tokenizer import Tokenizer
+
+_FLAGS = {
+    **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False),
+    "special": True,
+}
 
 
 @dataclass(frozen=True)
@@ -56,21 +62,8 @@ class TokenizerFile:
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """The contents of :attr:`added`.
-
-        Raises
-        ------
-        ValueError
-            If one is not matched verbatim.
-        """
-        for token in self.added:
-            for option in ("single_word", "lstrip", "rstrip"):
-                if token.get(option):
-                    raise ValueError(
-                        f"{self.name}: the token {token['content']!r} has {option}=True; this "
-                        "package finds special tokens exactly as they stand only"
-                    )
-        return tuple(token["content"] for token in self.added)
+        """The contents of :attr:`added`, as :func:`special`."""
+        return special(self.name, self.added, normalizes=bool(self.part("normalizer")))
 
     @property
     def frame(self) -> tuple[str | None, str | None]:
@@ -181,5 +174,24 @@ def write_parts(
 
 def added_token(content: str) -> dict[str, Any]:
     """Describe a special token as the reference library does: matched verbatim."""
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"content": content, **flags, "special": True}
+    return {"content": content, **_FLAGS}
+
+
+def special(file: str, added: Sequence[Mapping[str, Any]], *, normalizes: bool) -> tuple[str, ...]:
+    """Return the contents of the tokens that a file adds; ``normalizes`` if it changes text.
+
+    Raises
+    ------
+    ValueError
+        If one is not matched verbatim, or is an ordinary token, which decoding would not skip.
+    """
+    for token in added:
+        for option, value in _FLAGS.items():
+            given = bool(token.get(option, value))
+            if given != value and (normalizes or option != "normalized"):
+                raise ValueError(
+                    f"{file}: the token {token['content']!r} has {option}={given}; this package "
+                    "finds the tokens of this list exactly as they stand, and skips them with "
+                    f"the special ones. If that will do, set it to {str(value).lower()} in the file"
+                )
+    return tuple(token["content"] for token in added)
