@@ -168,14 +168,15 @@ def record(model: nn.Module) -> Iterator[Tape]:
     # One global hook: a hook on each module would be copied along with the model.
     hook = register_module_forward_hook(keep_output)
     try:
-        with _uncompiled():
+        with uncompiled():
             yield tape
     finally:
         hook.remove()
         observers.reset(token)
 
 
-def _uncompiled() -> AbstractContextManager[Any]:
-    # Compiled code calls no hooks. If nothing was compiled, there is no need to load the compiler.
+def uncompiled() -> AbstractContextManager[Any]:
+    """Return a context in which compiled models run uncompiled: compiled code calls no hooks."""
+    # If nothing was compiled, there is no need to load the compiler.
     compiler_loaded = "torch._dynamo" in sys.modules
     return torch.compiler.set_stance("force_eager") if compiler_loaded else nullcontext()

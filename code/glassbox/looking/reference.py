@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassbox.looking.record import AttentionRecord, Tape
+from glassbox.looking.record import AttentionRecord, Tape, uncompiled
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     """Record what every self-attention of a ``transformers.BertModel`` computes.
 
     The counterpart of :func:`glassbox.record`: hooks take weights and context from the
-    reference's forward pass, and repeat its projections.
+    reference's forward pass, and repeat its projections. A compiled model runs uncompiled.
 
     Parameters
     ----------
@@ -33,6 +33,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     ValueError
         If the model contains no BERT self-attention, or runs a fused kernel.
     """
+    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
     attentions = {
         name: module
         for name, module in model.named_modules()
@@ -45,6 +46,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
         for name, module in attentions.items():
             keep = partial(_keep, tape, name)
             hooks.enter_context(module.register_forward_hook(keep))
+        hooks.enter_context(uncompiled())
         yield tape
 
 
