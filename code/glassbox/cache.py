@@ -114,6 +114,8 @@ class KeyValueCache:
         if not 0 <= length <= self.length:
             raise ValueError(f"length={length}: this cache holds {self.length} positions")
         self.length = length
+        if not length:  # the next text may come in another batch or dtype
+            self._key = self._value = None
 
     def _filled(self, buffer: Tensor | None) -> Tensor:
         if buffer is None:
