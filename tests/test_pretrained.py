@@ -93,6 +93,18 @@ def test_a_transformer_of_any_kind_comes_back_as_it_was(kind, tmp_path):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / file).read_bytes()
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_sizes_that_are_numbers_of_numpy_are_python_s(tmp_path):
+    sizes = {name: np.int64(size) for name, size in SIZES.items()} | {"dropout": np.float32(0.5)}
+    for positions in ("relative", "alibi"):
+        model = make(**sizes | {"n_heads": (np.int64(2),) * 2}, positions=positions)
+        assert model.config == TransformerConfig(
+            **SIZES | {"n_heads": (2, 2)}, dropout=0.5, positions=positions
+        )
+        model.save_pretrained(tmp_path)
+        assert Transformer.from_pretrained(tmp_path).config == model.config
+
+
 def test_a_transformer_s_files_have_this_package_s_names(saved):
     entries = json.loads((saved / "config.json").read_text())
     assert entries["model_type"] == "glassbox-transformer"
