@@ -259,6 +259,7 @@ def test_numbers_that_are_none_are_read_like_any_others(tmp_path):
     model.save_pretrained(tmp_path)
     loaded = Transformer.from_pretrained(tmp_path)
     torch.testing.assert_close(loaded.state_dict(), model.state_dict(), equal_nan=True)
+    loaded.load_weights(model.state_dict())  # tied, and equal to each other all the same
 
 
 def split(folder: Path, n_files: int = 3) -> Path:
@@ -505,6 +506,11 @@ BAD_CALLS: dict[str, Any] = {
             *("is the reference library's name", "load_weights(model.from_reference(weights))"),
             "GPT2.from_weights(config, weights)",
         ],
+    ),
+    "the sizes of another kind of model": (
+        lambda _: Bert.from_weights(small_gpt2().config, small_gpt2().state_dict()),
+        ValueError,
+        ["the configuration of this dictionary describes no Bert", "'GPT2Config'"],
     ),
     "nothing": (
         lambda _: make().load_weights({}),

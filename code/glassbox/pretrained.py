@@ -136,7 +136,8 @@ class Pretrained(nn.Module):
             check_plausible(config, weights, where)
             with torch.device("meta"):
                 return cls(config)
-        except (TypeError, OverflowError, RuntimeError) as error:  # at impossible sizes
+        except (AttributeError, TypeError, OverflowError, RuntimeError) as error:
+            # Another model's configuration, or impossible sizes.
             first_line = str(error).partition("\n")[0]
             raise ValueError(
                 f"the configuration of {where} describes no {cls.__name__}: {first_line}"
