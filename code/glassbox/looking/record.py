@@ -148,11 +148,13 @@ def record(model: nn.Module) -> Iterator[Tape]:
     torch.Size([1, 12, 7, 7])
     """
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    names = {module: name for name, module in model.named_modules()}
+    modules = model.named_modules() if isinstance(model, nn.Module) else ()
+    names = {module: name for name, module in modules}
     if not any(isinstance(module, MultiHeadAttention) for module in names):
         raise ValueError(
             f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
-            "The reference library's models return their maps with output_attentions=True"
+            "Give the model itself, such as translator.model. The reference library's models "
+            "return their maps with output_attentions=True"
         )
     tape = Tape()
 
