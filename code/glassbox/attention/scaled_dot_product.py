@@ -32,6 +32,8 @@ def dot_product_scores(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If queries and keys differ in width.
 
