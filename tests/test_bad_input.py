@@ -807,6 +807,10 @@ NO_NUMBERS = {
     "a vocabulary that is a fraction": ({"vocab_size": 512.0}, ["vocab_size=512.0", "float"]),
     "no padding": ({"pad_id": None}, ["pad_id=None is of type NoneType", "a whole number"]),
     "no width between the two maps": ({"d_ff": None}, ["d_ff=None is of type NoneType"]),
+    "a text as a switch": (
+        {"norm_first": "false"},
+        ["norm_first='false' is of type str", "True or False"],
+    ),
     "a text as dropout": ({"dropout": "0.1"}, ["dropout='0.1' is of type str", "a number"]),
     "one layer with half a head": ({"n_heads": (8, 2.5), "n_layers": 2}, ["n_heads=2.5", "float"]),
 }

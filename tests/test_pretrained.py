@@ -379,6 +379,11 @@ BAD_FILES: dict[str, Any] = {
         ValueError,
         ["the configuration of", "describes no Transformer", "d_ff='wide'"],
     ),
+    "a switch in words": (
+        lambda folder: damage(folder, scale_embeddings="no"),
+        ValueError,
+        ["describes no Transformer", "scale_embeddings='no'", "True or False"],
+    ),
     "a width that does not divide": (
         lambda folder: damage(folder, n_heads=3),
         ValueError,

@@ -63,7 +63,8 @@ class StackConfig:
         too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
         [0, 1), ``norm_eps`` or ``scale`` is not positive, or a kind is unknown.
     TypeError
-        If a size is not an integer, or if ``dropout``, ``norm_eps`` or ``scale`` is not a number.
+        If a size is not an integer, if ``dropout``, ``norm_eps`` or ``scale`` is not a number, or
+        if a text is given where True or False is expected.
 
     Notes
     -----
@@ -114,6 +115,8 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     """
     if all(isinstance(kind, str) for kind in declared):
         check_kind(name, given, declared)
+    if bool in declared and isinstance(given, str):  # "false" would count as true
+        raise TypeError(f"{name}={given!r} is of type str; expected True or False")
     if not {int, float} & {*declared}:
         return given
     several = any(get_origin(kind) is tuple for kind in declared)
