@@ -259,6 +259,9 @@ class Pretrained(nn.Module):
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Replace all parameters by copies of these tensors.
 
+        The copies are new parameters, on the tensors' devices: an optimiser that was made before
+        would go on training the old ones.
+
         Parameters
         ----------
         weights : mapping of str to Tensor

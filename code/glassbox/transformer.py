@@ -356,7 +356,8 @@ class Transformer(Writer):
         source_ids, target_ids : Tensor
             Integers, ``(batch, source_len)``, and ``(batch, target_len)`` from ``bos_id`` on.
         source_mask, target_mask : Tensor, optional
-            As for :meth:`encode` and :meth:`decode`.
+            As for :meth:`encode` and :meth:`decode`. The source's is also the memory's mask, so it
+            must fit both: its axis of queries is 1 unless source and target are equally long.
 
         Returns
         -------

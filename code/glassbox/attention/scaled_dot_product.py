@@ -59,7 +59,7 @@ def masked_softmax(
     Parameters
     ----------
     scores : Tensor
-        ``(..., q_len, k_len)``.
+        ``(..., q_len, k_len)``, floating-point.
     mask : Tensor, optional
         Boolean, broadcastable to ``scores``; ``True`` = may attend.
 
