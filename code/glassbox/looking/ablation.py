@@ -48,11 +48,8 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     ...     hidden = model(token_ids)
     """
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    attentions = {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, MultiHeadAttention)
-    }
+    named = model.named_modules()
+    attentions = {name: part for name, part in named if isinstance(part, MultiHeadAttention)}
     names: dict[int | str, str] = {name: name for name in attentions}
     names |= enumerate(attentions)
     switched_off = defaultdict[str, set[int]](set)

@@ -34,11 +34,8 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
         If the model contains no BERT self-attention, or runs a fused kernel.
     """
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    attentions = {
-        name: module
-        for name, module in model.named_modules()
-        if all(hasattr(module, part) for part in ("query", "key", "value", "num_attention_heads"))
-    }
+    named, parts = model.named_modules(), ("query", "key", "value", "num_attention_heads")
+    attentions = {name: x for name, x in named if all(hasattr(x, part) for part in parts)}
     if not attentions:
         raise ValueError(f"{type(model).__name__} has no BERT self-attention inside")
     tape = Tape()
