@@ -12,6 +12,7 @@ from glassbox import (
     MultiHeadAttention,
     additive_attention,
     causal_mask,
+    dot_product_scores,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -51,8 +52,11 @@ def attend_with_heads(query=(2, 5, 8), key=None, value=None, mask=None, causal=F
 
 def attend_additively(query_weight=(3, 8), key_weight=(3, 8), score_weight=(3,), **options):
     query, key = options.get("query", zeros(2, 5, 8)), options.get("key", zeros(2, 7, 8))
-    weights = zeros(*query_weight), zeros(*key_weight), zeros(*score_weight)
-    return additive_attention(query, key, zeros(2, 7, 8), *weights)
+    w, u, v = (
+        zeros(*shape) if isinstance(shape, tuple) else shape
+        for shape in (query_weight, key_weight, score_weight)
+    )
+    return additive_attention(query, key, zeros(2, 7, 8), w, u, v)
 
 
 def ids(*rows, **options):
@@ -330,6 +334,26 @@ KINDS = {
         TypeError,
         ["key is of type ndarray", "torch.as_tensor(key)"],
     ),
+    "lists to score": (
+        lambda: dot_product_scores([[1.0]], zeros(1, 1)),  # type: ignore[arg-type]
+        TypeError,
+        ["query is of type list", "torch.as_tensor(query)"],
+    ),
+    "an additive projection in double precision": (
+        lambda: attend_additively(key_weight=zeros(3, 8, dtype=torch.float64)),
+        ValueError,
+        ["query is torch.float32", "are torch.float64", ".to(torch.float64)"],
+    ),
+    "a score's vector elsewhere": (
+        lambda: attend_additively(score_weight=zeros(3, device="meta")),
+        ValueError,
+        ["query is on cpu", "on meta", ".to('meta')"],
+    ),
+    "a list as a score's vector": (
+        lambda: attend_additively(score_weight=[0.0] * 3),
+        TypeError,
+        ["score_weight is of type list", "torch.as_tensor(score_weight)"],
+    ),
     "half a head": (
         lambda: MultiHeadAttention(8, 2.5),  # type: ignore[arg-type]
         TypeError,
@@ -604,6 +628,11 @@ CACHES = {
         ValueError,
         ["the cache has 3 layers", "this decoder 2", "new_cache(max_len)"],
     ),
+    "rows in a list": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder([1, 0]),
+        TypeError,
+        ["rows is of type list", "torch.as_tensor(rows)"],
+    ),
     "rows that are not there": (
         lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder(torch.tensor([0, 2])),
         (IndexError, RuntimeError),
@@ -778,6 +807,10 @@ NO_NUMBERS = {
     "a vocabulary that is a fraction": ({"vocab_size": 512.0}, ["vocab_size=512.0", "float"]),
     "no padding": ({"pad_id": None}, ["pad_id=None is of type NoneType", "a whole number"]),
     "no width between the two maps": ({"d_ff": None}, ["d_ff=None is of type NoneType"]),
+    "a text as a switch": (
+        {"norm_first": "false"},
+        ["norm_first='false' is of type str", "True or False"],
+    ),
     "a text as dropout": ({"dropout": "0.1"}, ["dropout='0.1' is of type str", "a number"]),
     "one layer with half a head": ({"n_heads": (8, 2.5), "n_layers": 2}, ["n_heads=2.5", "float"]),
 }

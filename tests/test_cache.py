@@ -283,6 +283,30 @@ def test_a_step_that_is_refused_leaves_the_cache_as_it_was(model, read_before, w
     assert_near(read(model, target, memory, [6 - read_before], cache), expected)
 
 
+@pytest.mark.parametrize("model", ["the paper's"], indirect=True)
+def test_after_a_refused_first_step_the_cache_takes_texts_of_another_number(model):
+    source, target = texts(model)
+    memory, cache = model.encode(source), model.new_cache(6)
+    with pytest.raises(ValueError, match="axes before the last two differ"):
+        model.decode(target[:2], memory, cache=cache)
+    assert_near(read(model, target, memory, [2, 4], cache), model.decode(target, memory))
+
+
+@pytest.mark.parametrize("model", ["the paper's"], indirect=True)
+def test_an_interrupted_step_leaves_the_cache_as_it_was(model):
+    source, target = texts(model)
+    memory, cache = model.encode(source), model.new_cache(6)
+    read(model, target, memory, [2], cache)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    hook = model.decoder.layers[1].register_forward_pre_hook(interrupt)
+    with pytest.raises(KeyboardInterrupt), hook:
+        model.decode(target[:, 2:3], memory, cache=cache)
+    assert_near(read(model, target, memory, [1, 3], cache), model.decode(target, memory)[:, 2:])
+
+
 @torch.inference_mode()
 def test_it_works_where_nothing_is_learned(model):
     source, target = texts(model)

@@ -38,6 +38,24 @@ def test_a_folder_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> No
     assert names(tmp_path) == ["place"]
 
 
+def test_a_folder_is_in_its_place_before_the_one_it_replaces_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    with folder_at(place) as part:
+        (part / "a").write_text("1")
+
+    def interrupt(folder: Path, **_: object) -> None:
+        if Path(folder).exists():
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("glassbox.files.shutil.rmtree", interrupt)
+        with pytest.raises(KeyboardInterrupt), folder_at(place) as part:
+            (part / "a").write_text("2")
+    assert (place / "a").read_text() == "2"
+
+
 def test_a_file_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "folder" / "place"
     with atomic_write(place) as part:

@@ -161,6 +161,15 @@ def test_every_formula_of_a_model_runs_where_formulas_are_asked_for(used: list[s
     assert {"MultiHeadAttention.attend", "LayerNorm.forward", "Linear.forward"} <= set(used)
 
 
+def test_naming_one_formula_inside_a_block_brings_no_other_s_kernel_back(used: list[str]) -> None:
+    with glassbox.formulas():
+        with glassbox.formulas("gelu"):
+            LayerNorm(4)(torch.ones(2, 4))
+        assert used == []
+    LayerNorm(4)(torch.ones(2, 4))
+    assert used == ["LayerNorm.forward"]
+
+
 def test_a_kernel_that_does_not_apply_leaves_the_work_to_the_formula() -> None:
     @formula
     def double(x: int) -> int:

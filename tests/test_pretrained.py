@@ -93,6 +93,18 @@ def test_a_transformer_of_any_kind_comes_back_as_it_was(kind, tmp_path):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / file).read_bytes()
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_sizes_that_are_numbers_of_numpy_are_python_s(tmp_path):
+    sizes = {name: np.int64(size) for name, size in SIZES.items()} | {"dropout": np.float32(0.5)}
+    for positions in ("relative", "alibi"):
+        model = make(**sizes | {"n_heads": (np.int64(2),) * 2}, positions=positions)
+        assert model.config == TransformerConfig(
+            **SIZES | {"n_heads": (2, 2)}, dropout=0.5, positions=positions
+        )
+        model.save_pretrained(tmp_path)
+        assert Transformer.from_pretrained(tmp_path).config == model.config
+
+
 def test_a_transformer_s_files_have_this_package_s_names(saved):
     entries = json.loads((saved / "config.json").read_text())
     assert entries["model_type"] == "glassbox-transformer"
@@ -247,6 +259,7 @@ def test_numbers_that_are_none_are_read_like_any_others(tmp_path):
     model.save_pretrained(tmp_path)
     loaded = Transformer.from_pretrained(tmp_path)
     torch.testing.assert_close(loaded.state_dict(), model.state_dict(), equal_nan=True)
+    loaded.load_weights(model.state_dict())  # tied, and equal to each other all the same
 
 
 def split(folder: Path, n_files: int = 3) -> Path:
@@ -365,6 +378,11 @@ BAD_FILES: dict[str, Any] = {
         lambda folder: damage(folder, d_ff="wide"),
         ValueError,
         ["the configuration of", "describes no Transformer", "d_ff='wide'"],
+    ),
+    "a switch in words": (
+        lambda folder: damage(folder, scale_embeddings="no"),
+        ValueError,
+        ["describes no Transformer", "scale_embeddings='no'", "True or False"],
     ),
     "a width that does not divide": (
         lambda folder: damage(folder, n_heads=3),
@@ -493,6 +511,11 @@ BAD_CALLS: dict[str, Any] = {
             *("is the reference library's name", "load_weights(model.from_reference(weights))"),
             "GPT2.from_weights(config, weights)",
         ],
+    ),
+    "the sizes of another kind of model": (
+        lambda _: Bert.from_weights(small_gpt2().config, small_gpt2().state_dict()),
+        ValueError,
+        ["the configuration of this dictionary describes no Bert", "'GPT2Config'"],
     ),
     "nothing": (
         lambda _: make().load_weights({}),

@@ -152,6 +152,12 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
         find_weights("minilm")
 
 
+def test_a_missing_library_of_the_hub_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ModuleNotFoundError, match=r"'some/model' is no folder.*glassbox\[models\]"):
+        find_weights("some/model")
+
+
 @pytest.mark.parametrize("name", ["/nowhere/at/all", "./nowhere", "~/nowhere", "a/b/c", ""])
 def test_a_folder_that_is_not_there_is_refused_by_name(name):
     with pytest.raises(FileNotFoundError) as caught:
@@ -170,6 +176,11 @@ def test_a_folder_without_one_of_the_two_files_is_refused(saved, file):
     (saved / file).unlink()
     with pytest.raises(FileNotFoundError, match=f"holds no {file}"):
         Bert.from_pretrained(saved)
+
+
+def test_where_there_are_no_weights_the_missing_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
+        read_weights(tmp_path)
 
 
 def test_pickled_weights_are_never_read(saved):

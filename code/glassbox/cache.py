@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least, check_continues
+from glassbox.checks import check_at_least, check_continues, check_tensors
 
 
 class KeyValueCache:
@@ -99,7 +99,14 @@ class KeyValueCache:
         return self.key, self.value
 
     def reorder(self, rows: Int[Tensor, " new_batch"]) -> None:
-        """Keep these rows of the batch, in this order; a row may be kept more than once."""
+        """Keep these rows of the batch, in this order; a row may be kept more than once.
+
+        Raises
+        ------
+        TypeError
+            If ``rows`` is not a tensor.
+        """
+        check_tensors(rows=rows)
         if self._key is not None and self._value is not None:
             self._key, self._value = (self._moved(x, rows) for x in (self._key, self._value))
 
@@ -114,6 +121,8 @@ class KeyValueCache:
         if not 0 <= length <= self.length:
             raise ValueError(f"length={length}: this cache holds {self.length} positions")
         self.length = length
+        if not length:  # the next text may come in another batch or dtype
+            self._key = self._value = None
 
     def _filled(self, buffer: Tensor | None) -> Tensor:
         if buffer is None:
@@ -220,6 +229,11 @@ class Cache:
         same_memory : bool, optional
             Whether every row replaces one with the same memory, as among the beams of one text;
             the cross-attention's keys and values then stay in place.
+
+        Raises
+        ------
+        TypeError
+            If ``rows`` is not a tensor.
         """
         for layer in self.layers:
             layer.self_attention.reorder(rows)

@@ -206,9 +206,12 @@ def check_same_width(query: Tensor, key: Tensor) -> None:
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If their last axes differ; the message names both.
     """
+    check_tensors(query=query, key=key)
     if query.size(-1) != key.size(-1):
         raise ValueError(
             f"a query of width {query.size(-1)} has no dot product with a key of width "
@@ -223,9 +226,16 @@ def check_additive_weights(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
-        If a shape does not fit; the message names both.
+        If a shape, dtype or device does not fit; the message names both.
     """
+    weights = {"query_weight": query_weight, "key_weight": key_weight, "score_weight": score_weight}
+    check_tensors(query=query, key=key, **weights)
+    for given in weights.values():
+        check_device("query", query, given.device, "the weights of this attention are")
+        check_precision("query", query, given, "attention")
     if score_weight.dim() != 1:
         raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):

@@ -63,7 +63,8 @@ class StackConfig:
         too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
         [0, 1), ``norm_eps`` or ``scale`` is not positive, or a kind is unknown.
     TypeError
-        If a size is not an integer, or if ``dropout``, ``norm_eps`` or ``scale`` is not a number.
+        If a size is not an integer, if ``dropout``, ``norm_eps`` or ``scale`` is not a number, or
+        if a text is given where True or False is expected.
 
     Notes
     -----
@@ -88,7 +89,8 @@ class StackConfig:
     def __post_init__(self) -> None:
         for field in fields(self):
             declared = get_args(field.type) or (field.type,)
-            _check_field(field.name, getattr(self, field.name), declared)
+            checked = _checked(field.name, getattr(self, field.name), declared)
+            object.__setattr__(self, field.name, checked)
         d_ff: object = self.d_ff
         if d_ff is None:  # the default of some subclasses
             object.__setattr__(self, "d_ff", 4 * self.d_model)
@@ -106,17 +108,20 @@ class StackConfig:
         return self.n_heads[layer] if isinstance(self.n_heads, tuple) else self.n_heads
 
 
-def _check_field(name: str, given: Any, declared: tuple[Any, ...]) -> None:
-    """Reject words and numbers of none of the ``declared`` types, and numbers out of range."""
+def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
+    """Return what is ``given``, with NumPy's numbers as Python's, which can be written to files.
+
+    Words and numbers of none of the ``declared`` types are rejected, and numbers out of range.
+    """
     if all(isinstance(kind, str) for kind in declared):
         check_kind(name, given, declared)
+    if bool in declared and isinstance(given, str):  # "false" would count as true
+        raise TypeError(f"{name}={given!r} is of type str; expected True or False")
     if not {int, float} & {*declared}:
-        return
+        return given
     several = any(get_origin(kind) is tuple for kind in declared)
     if several and isinstance(given, tuple):
-        for one in given:
-            _check_field(name, one, declared)
-        return
+        return tuple(_checked(name, one, declared) for one in given)
     kinds = {int: Integral, float: Real}
     if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
         expected = "a whole number" if int in declared else "a number"
@@ -125,6 +130,9 @@ def _check_field(name: str, given: Any, declared: tuple[Any, ...]) -> None:
     for pattern, fits, words in RANGES:
         if given is not None and re.fullmatch(pattern, name) and not fits(given):
             raise ValueError(f"{name}={given}: must be {words}")
+    if isinstance(given, Integral):
+        return int(given)
+    return float(given) if isinstance(given, Real) else given
 
 
 def check_ids(config: Any, vocab_size: int) -> None:

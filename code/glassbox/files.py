@@ -16,7 +16,8 @@ PART, OLD = ".part", ".old"
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a path for writing a file or folder, and move it to ``path`` once it is on the disk.
 
-    Other programs see either the old or the new content, complete, even after a power failure.
+    Other programs see either the old or the new content, complete, even after a power failure; a
+    folder that is replaced is missing for the instant between two renames.
 
     Parameters
     ----------
@@ -43,10 +44,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield part
         for written in (*part.rglob("*"), part):
             _sync(written)
-        if part.is_dir() and path.exists():
-            remove(path)
+        old = _set_aside(path) if part.is_dir() and path.exists() else None
         part.replace(path)
         _sync(path.parent)
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
@@ -88,12 +90,8 @@ def remove(folder: Path) -> None:
     FileExistsError
         If it is a file.
     """
-    if not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file, and a folder is to be there: move it away")
-    old = folder.with_name(f".{folder.name}{OLD}")
-    shutil.rmtree(old, ignore_errors=True)
-    folder.rename(old)
-    shutil.rmtree(old, ignore_errors=True)  # `sweep` deletes what another program still reads
+    # `sweep` deletes what another program still reads.
+    shutil.rmtree(_set_aside(folder), ignore_errors=True)
 
 
 def sweep(folder: Path) -> None:
@@ -128,6 +126,15 @@ def lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _set_aside(folder: Path) -> Path:
+    """Rename a folder that is to be deleted, and return its new path."""
+    if not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file, and a folder is to be there: move it away")
+    old = folder.with_name(f".{folder.name}{OLD}")
+    shutil.rmtree(old, ignore_errors=True)
+    return folder.rename(old)
 
 
 def _sync(path: Path) -> None:

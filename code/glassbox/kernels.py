@@ -65,7 +65,7 @@ def formulas(*names: str) -> Iterator[None]:
     """
     for name in names:
         check_kind("name", name, tuple(KERNELS))
-    token = _shown.set(frozenset(names or KERNELS))
+    token = _shown.set(_shown.get() | frozenset(names or KERNELS))
     try:
         yield
     finally:

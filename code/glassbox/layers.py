@@ -649,7 +649,7 @@ class Decoder(nn.Module):
             for layer, caches in zip(self.layers, kept, strict=True):
                 here = Around(around.bias, around.rotation, *caches)
                 x = layer(x, memory, mask, memory_mask, here)
-        except Exception:
+        except BaseException:  # an interrupt, too
             if cache is not None:
                 cache.crop(start)  # no layer keeps a step that another layer refused
             raise

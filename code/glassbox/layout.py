@@ -445,7 +445,7 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
     found: dict[str, tuple[str, Tensor]] = {}
     for name, parameter, x in named:
         first, other = found.setdefault(parameter, (name, x))
-        if other is not x and not torch.equal(other, x):
+        if other is not x and not torch.equal(other.nan_to_num(), x.nan_to_num()):
             raise ValueError(
                 f"{first} and {name} differ, but this model has one parameter for both: the "
                 "weights come from a model whose embeddings are not tied"

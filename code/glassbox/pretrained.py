@@ -136,7 +136,8 @@ class Pretrained(nn.Module):
             check_plausible(config, weights, where)
             with torch.device("meta"):
                 return cls(config)
-        except (TypeError, OverflowError, RuntimeError) as error:  # at impossible sizes
+        except (AttributeError, TypeError, OverflowError, RuntimeError) as error:
+            # Another model's configuration, or impossible sizes.
             first_line = str(error).partition("\n")[0]
             raise ValueError(
                 f"the configuration of {where} describes no {cls.__name__}: {first_line}"
@@ -257,6 +258,9 @@ class Pretrained(nn.Module):
 
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Replace all parameters by copies of these tensors.
+
+        The copies are new parameters, on the tensors' devices: an optimiser that was made before
+        would go on training the old ones.
 
         Parameters
         ----------

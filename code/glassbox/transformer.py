@@ -193,7 +193,7 @@ class Writer(Pretrained):
 
     Notes
     -----
-    Liu et al. (2018), section 4.2.2; Radford et al. (2018), section 3.1. Chapter 8.
+    Liu et al. (2018), section 4.2.3; Radford et al. (2018), section 3.1. Chapter 8.
     """
 
     embedding: Any
@@ -356,7 +356,8 @@ class Transformer(Writer):
         source_ids, target_ids : Tensor
             Integers, ``(batch, source_len)``, and ``(batch, target_len)`` from ``bos_id`` on.
         source_mask, target_mask : Tensor, optional
-            As for :meth:`encode` and :meth:`decode`.
+            As for :meth:`encode` and :meth:`decode`. The source's is also the memory's mask, so it
+            must fit both: its axis of queries is 1 unless source and target are equally long.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from glassbox.checks import need
 from glassbox.files import atomic_update
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
@@ -114,7 +115,17 @@ def read_config(folder: Path) -> dict[str, Any]:
     ValueError
         If the file is not JSON, or holds something other than names with values.
     """
-    return _read_object(folder / CONFIG_FILE, '{"hidden_size": 384, ...}')
+    file = folder / CONFIG_FILE
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"{file} holds a {type(content).__name__}; expected a JSON object such as "
+            '{"hidden_size": 384, ...}'
+        )
+    return content
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -130,10 +141,10 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     ValueError
         If a file is not safetensors or is truncated.
     FileNotFoundError
-        If one of several files is missing.
+        If there is no file, or one of several is missing.
     """
     whole = folder / WEIGHTS_FILE
-    files = [whole] if whole.is_file() else sorted(folder.glob(PARTS))
+    files = [whole] if whole.is_file() else sorted(folder.glob(PARTS)) or [whole]
     if files[0] != whole and len(files) != (total := int(files[0].stem[-5:])):
         raise FileNotFoundError(
             f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
@@ -172,18 +183,6 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
 
 
-def _read_object(file: Path, example: str) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{file} holds a {type(content).__name__}; expected a JSON object such as {example}"
-        )
-    return content
-
-
 def _read_tensors(file: Path) -> dict[str, Tensor]:
     try:
         return load_file(file)
@@ -211,11 +210,11 @@ def _packaged_minilm() -> Path:
 
 
 def _download(name: str) -> Path:
-    from huggingface_hub import errors, snapshot_download
-
+    here = f"{name!r} is no folder here, and a download from the hub"
+    hub, errors = (need(f"huggingface_hub{part}", here, "models") for part in ("", ".errors"))
     expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
     try:
-        return Path(snapshot_download(name, allow_patterns=WANTED))
+        return Path(hub.snapshot_download(name, allow_patterns=WANTED))
     except errors.GatedRepoError as error:
         raise PermissionError(
             f"{name!r} can be downloaded only under its licence: accept that on the hub, then log "

@@ -78,6 +78,17 @@ def test_afterwards_everything_is_as_it_was(encoder, x):
     assert not any(module._forward_pre_hooks for module in encoder.modules())
 
 
+@pytest.mark.usefixtures("compiler")
+def test_heads_of_a_compiled_model_are_switched_off_too(encoder, x):
+    expected = with_zeroed_rows(encoder, 0, [2])(x)
+    compiled: Any = torch.compile(encoder, backend="eager")
+    whole = compiled(x)
+    for which in (0, "layers.0.self_attention"):
+        with without_heads(compiled, [(which, 2)]):
+            assert_near(compiled(x), expected, 1e-6)
+    torch.testing.assert_close(compiled(x), whole)
+
+
 def test_no_heads_change_nothing(encoder, x):
     whole = encoder(x)
     with without_heads(encoder, []):

@@ -266,6 +266,8 @@ def test_a_compiled_wrapper_is_recorded_under_the_model_s_own_names(encoder, x):
 def test_a_model_without_attention_is_refused_by_name(as_a_reader):
     with pytest.raises(ValueError, match=r"Linear has no .*MultiHeadAttention .*output_attentions"):
         record(nn.Linear(3, 3)).__enter__()
+    with pytest.raises(ValueError, match=r"str has no .*Give the model itself, such as trans"):
+        record("minilm").__enter__()  # type: ignore[arg-type]
     assert observers.get() == ()
 
 

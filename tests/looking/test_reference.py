@@ -46,6 +46,16 @@ def test_queries_keys_values_and_context_are_split_into_heads_as_the_reference_d
         torch.testing.assert_close(run.weights @ run.value, run.context)
 
 
+@pytest.mark.usefixtures("compiler")
+def test_a_compiled_reference_is_recorded_under_its_own_names(model):
+    compiled: Any = torch.compile(model, backend="eager")
+    with torch.no_grad():
+        compiled(IDS)
+        with record_reference(compiled) as tape:
+            compiled(IDS)
+    assert list(tape) == [f"encoder.layer.{i}.attention.self" for i in range(2)]
+
+
 def test_no_hook_stays_behind_even_after_an_error(model):
     with pytest.raises(ZeroDivisionError), record_reference(model):
         _ = 1 / 0

@@ -37,6 +37,8 @@ def additive_scores(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If the weights do not fit the queries, the keys or each other.
 

@@ -32,6 +32,8 @@ def dot_product_scores(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If queries and keys differ in width.
 
@@ -57,7 +59,7 @@ def masked_softmax(
     Parameters
     ----------
     scores : Tensor
-        ``(..., q_len, k_len)``.
+        ``(..., q_len, k_len)``, floating-point.
     mask : Tensor, optional
         Boolean, broadcastable to ``scores``; ``True`` = may attend.
 
@@ -108,7 +110,7 @@ def scaled_dot_product_attention(
         Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend.
     bias : Tensor, optional
         Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models encode
-        positions (chapter 6).
+        positions (chapter 6). To hide keys is the mask's task: a row of minus infinity gives NaN.
     scale : float, optional
         Factor that multiplies the scores, positive. Defaults to :math:`1 / \sqrt{d_k}`.
 

@@ -8,6 +8,7 @@ from functools import partial
 from torch import Tensor, nn
 
 from glassbox.attention.multi_head import MultiHeadAttention
+from glassbox.looking.record import uncompiled
 
 
 @contextmanager
@@ -16,7 +17,8 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
 
     A head contributes :math:`C_i W_i^O` to the output, its context times its own rows of the
     output matrix. Here :math:`C_i` is replaced by zeros, which is equivalent to zeros in those
-    rows. No parameter changes, and the bias of the output is kept.
+    rows. No parameter changes, and the bias of the output is kept. A compiled model runs uncompiled
+    meanwhile.
 
     Parameters
     ----------
@@ -45,11 +47,9 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     >>> with without_heads(model, [(0, 2), (5, 11)]):
     ...     hidden = model(token_ids)
     """
-    attentions = {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, MultiHeadAttention)
-    }
+    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
+    named = model.named_modules()
+    attentions = {name: part for name, part in named if isinstance(part, MultiHeadAttention)}
     names: dict[int | str, str] = {name: name for name in attentions}
     names |= enumerate(attentions)
     switched_off = defaultdict[str, set[int]](set)
@@ -65,6 +65,7 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
         for name, off in switched_off.items():
             silence = partial(_silence, sorted(off), attentions[name].n_heads)
             hooks.enter_context(attentions[name].output.register_forward_pre_hook(silence))
+        hooks.enter_context(uncompiled())
         yield
 
 

@@ -148,11 +148,13 @@ def record(model: nn.Module) -> Iterator[Tape]:
     torch.Size([1, 12, 7, 7])
     """
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    names = {module: name for name, module in model.named_modules()}
+    modules = model.named_modules() if isinstance(model, nn.Module) else ()
+    names = {module: name for name, module in modules}
     if not any(isinstance(module, MultiHeadAttention) for module in names):
         raise ValueError(
             f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
-            "The reference library's models return their maps with output_attentions=True"
+            "Give the model itself, such as translator.model. The reference library's models "
+            "return their maps with output_attentions=True"
         )
     tape = Tape()
 
@@ -168,14 +170,15 @@ def record(model: nn.Module) -> Iterator[Tape]:
     # One global hook: a hook on each module would be copied along with the model.
     hook = register_module_forward_hook(keep_output)
     try:
-        with _uncompiled():
+        with uncompiled():
             yield tape
     finally:
         hook.remove()
         observers.reset(token)
 
 
-def _uncompiled() -> AbstractContextManager[Any]:
-    # Compiled code calls no hooks. If nothing was compiled, there is no need to load the compiler.
+def uncompiled() -> AbstractContextManager[Any]:
+    """Return a context in which compiled models run uncompiled: compiled code calls no hooks."""
+    # If nothing was compiled, there is no need to load the compiler.
     compiler_loaded = "torch._dynamo" in sys.modules
     return torch.compiler.set_stance("force_eager") if compiler_loaded else nullcontext()

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassbox.looking.record import AttentionRecord, Tape
+from glassbox.looking.record import AttentionRecord, Tape, uncompiled
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     """Record what every self-attention of a ``transformers.BertModel`` computes.
 
     The counterpart of :func:`glassbox.record`: hooks take weights and context from the
-    reference's forward pass, and repeat its projections.
+    reference's forward pass, and repeat its projections. A compiled model runs uncompiled.
 
     Parameters
     ----------
@@ -33,11 +33,9 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     ValueError
         If the model contains no BERT self-attention, or runs a fused kernel.
     """
-    attentions = {
-        name: module
-        for name, module in model.named_modules()
-        if all(hasattr(module, part) for part in ("query", "key", "value", "num_attention_heads"))
-    }
+    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
+    named, parts = model.named_modules(), ("query", "key", "value", "num_attention_heads")
+    attentions = {name: x for name, x in named if all(hasattr(x, part) for part in parts)}
     if not attentions:
         raise ValueError(f"{type(model).__name__} has no BERT self-attention inside")
     tape = Tape()
@@ -45,6 +43,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
         for name, module in attentions.items():
             keep = partial(_keep, tape, name)
             hooks.enter_context(module.register_forward_hook(keep))
+        hooks.enter_context(uncompiled())
         yield tape
 
 

@@ -78,7 +78,7 @@ class LanguageModel(Writer):
 
     Notes
     -----
-    Liu et al. (2018), section 4.2.2; Radford et al. (2018), section 3.1. Chapter 8.
+    Liu et al. (2018), section 4.2.3; Radford et al. (2018), section 3.1. Chapter 8.
     """
 
     config: LanguageModelConfig

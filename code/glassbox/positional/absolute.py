@@ -106,6 +106,8 @@ def sinusoidal_encoding(
 
     Raises
     ------
+    TypeError
+        If ``d_model`` is not an integer.
     ValueError
         If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
 
@@ -147,6 +149,8 @@ class SinusoidalPositions(Positions):
 
     Raises
     ------
+    TypeError
+        If ``d_model`` is not an integer.
     ValueError
         If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
 

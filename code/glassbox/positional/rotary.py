@@ -91,6 +91,8 @@ def rotary_frequencies(
 
     Raises
     ------
+    TypeError
+        If ``d_k`` is not an integer.
     ValueError
         If ``d_k`` is odd or less than 2, or ``base`` is not greater than 1.
 
@@ -208,6 +210,8 @@ class RotaryPositions(Positions):
 
     Raises
     ------
+    TypeError
+        If ``d_k`` is not an integer.
     ValueError
         If ``d_k`` is odd or less than 2, or ``base`` is not greater than 1.
 
