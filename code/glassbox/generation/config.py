@@ -97,6 +97,8 @@ class GenerationConfig:
     early_stopping: bool | str = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.eos_id, Iterable) and not isinstance(self.eos_id, str):
+            object.__setattr__(self, "eos_id", tuple(self.eos_id))  # a generator is read only once
         self._check_ranges()
         self._check_contradictions()
 
@@ -104,8 +106,7 @@ class GenerationConfig:
     def eos_ids(self) -> tuple[int, ...]:
         """All tokens that end a text."""
         given: Any = () if self.eos_id is None else self.eos_id
-        several = isinstance(given, Iterable) and not isinstance(given, str)
-        return tuple(given) if several else (given,)
+        return given if isinstance(given, tuple) else (given,)
 
     @property
     def fill_id(self) -> int:
