@@ -116,6 +116,10 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"n_beams": 4, "early_stopping": "always"},
         ["early_stopping='always'", "True, False or 'never'"],
     ),
+    "beams that stop at a number": (
+        {"n_beams": 4, "early_stopping": 1},
+        ["early_stopping=1", "True, False or 'never'"],
+    ),
     "an endless length penalty": (
         {"n_beams": 4, "length_penalty": math.inf},
         ["length_penalty=inf", "finite"],

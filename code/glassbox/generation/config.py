@@ -162,7 +162,7 @@ class GenerationConfig:
         check_not_negative("frequency_penalty", self.frequency_penalty)
         check_not_negative("presence_penalty", self.presence_penalty)
         check_number("length_penalty", self.length_penalty, float("-inf"))
-        if self.early_stopping not in (True, False, "never"):
+        if not isinstance(self.early_stopping, bool) and self.early_stopping != "never":
             raise ValueError(
                 f"early_stopping={self.early_stopping!r}: expected True, False or 'never'"
             )
