@@ -281,6 +281,16 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         TypeError,
         ["stop_strings='end'", "['end']"],
     ),
+    "stop strings that can be read only once": (
+        continue_with(stop_strings=iter(["end"]), tokenizer=SimpleNamespace(decode=str)),
+        TypeError,
+        ["stop_strings=<list_iterator", "['end']"],
+    ),
+    "stop tokens": (
+        continue_with(stop_strings=[5], tokenizer=SimpleNamespace(decode=str)),
+        TypeError,
+        ["stop_strings=[5]", "strings"],
+    ),
     "stop strings without a tokenizer": (
         continue_with(stop_strings=["end"]),
         ValueError,
