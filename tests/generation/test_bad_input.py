@@ -435,6 +435,21 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["length=4", "3 tokens"],
     ),
+    "a token for each text, not in rows": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS[:, 0]),
+        ValueError,
+        ["token_ids has shape (2,)", "(2, new)"],
+    ),
+    "one token for all texts": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS[:1]),
+        ValueError,
+        ["token_ids has shape (1, 3)", "(2, new)"],
+    ),
+    "half a token for each text": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS / 2),
+        TypeError,
+        ["token_ids is torch.float32", "integers"],
+    ),
     "on beyond the end": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig(max_new_tokens=1)).append(IDS),
         ValueError,
