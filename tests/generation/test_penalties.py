@@ -113,6 +113,12 @@ def test_a_whole_vocabulary_keeps_its_dtype_and_its_input(dtype, device):
         assert torch.equal(ids, ids_before)
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_the_ids_to_suppress_may_be_a_tensor():
+    logits, ids = torch.randn(2, 5), [1, 4]
+    assert torch.equal(suppress(logits, torch.tensor(ids)), suppress(logits, ids))
+
+
 def test_nothing_said_and_nothing_to_suppress_change_nothing():
     logits, none = torch.randn(2, 5), torch.zeros(2, 0, dtype=torch.int64)
     assert torch.equal(repetition_penalty(logits, none, 2.0), logits)
