@@ -78,6 +78,19 @@ def test_a_folder_keeps_everything(number: int, dtype: torch.dtype | None, tmp_p
         assert torch.equal(tensor, kept if dtype is None else kept.to(dtype).float())
 
 
+def test_a_folder_of_the_user_s_gets_all_of_it_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    model = models()[0]
+    model.save_pretrained("~/new")
+    assert CharacterModel.from_pretrained(tmp_path / "new").characters == model.characters
+    model.characters = "abcd\ud800"  # half a character, which no file can hold
+    with pytest.raises(UnicodeEncodeError):
+        model.save_pretrained("~/other")
+    assert not [*(tmp_path / "other").iterdir()]
+
+
 def test_a_character_that_is_not_known_is_named() -> None:
     with pytest.raises(ValueError, match="the text has 'z', which is not among the 5 characters"):
         models()[0].encode("abz")
@@ -94,6 +107,14 @@ def test_characters_of_another_model_are_refused(characters: str) -> None:
         CharacterModel(models()[0].model, characters)
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_list_of_characters_which_no_folder_would_give_back_is_refused() -> None:
+    characters: Any = [*"abcde"]
+    with pytest.raises(ValueError, match=r"characters=\['a', .*; expected one string"):
+        CharacterModel(models()[0].model, characters)
+
+
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(
     ("entries", "message"),
     [

@@ -3,13 +3,13 @@
 import copy
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from glassbox.files import atomic_update
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
@@ -34,7 +34,7 @@ class CharacterModel:
     Raises
     ------
     ValueError
-        If there is not one character for each token of the model.
+        If the characters are not a string, or not one for each token of the model.
 
     Notes
     -----
@@ -42,6 +42,8 @@ class CharacterModel:
     """
 
     def __init__(self, model: LanguageModel, characters: str) -> None:
+        if not isinstance(characters, str):
+            raise ValueError(f"characters={characters!r:.60}; expected one string of all")
         size = model.config.vocab_size
         if len({*characters}) != len(characters) or len(characters) != size:
             raise ValueError(
@@ -71,8 +73,6 @@ class CharacterModel:
                 f"{path}: there is no {error}; expected 'characters' in {LANGUAGE_MODEL_FILE}, and "
                 f"as 'model_type' in config.json one of {sorted(KINDS)}"
             ) from error
-        if not isinstance(characters, str):
-            raise ValueError(f"{path}: characters={characters!r:.60}; expected one string of all")
         model = kind.from_pretrained(path).float()
         try:
             return cls(model, characters)
@@ -92,8 +92,9 @@ class CharacterModel:
             Dtype of the stored weights. Defaults to their own.
         """
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
-        model.save_pretrained(folder)
-        write_json(Path(folder, LANGUAGE_MODEL_FILE), {"characters": self.characters})
+        with atomic_update(folder) as beside:
+            model.save_pretrained(beside)
+            write_json(beside / LANGUAGE_MODEL_FILE, {"characters": self.characters})
 
     def encode(self, text: str) -> Int[Tensor, " length"]:
         """Return the token ids of ``text``, ``(length,)``.
