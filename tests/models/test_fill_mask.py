@@ -61,6 +61,16 @@ def test_what_is_saved_fills_the_same(fill_mask, tmp_path):
     assert fill_mask.model.output.weight.dtype == torch.float32
 
 
+def test_it_is_saved_whole_or_not_at_all(fill_mask, tmp_path):
+    tokens = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "two\nlines"])
+    tokens |= dict.fromkeys(f"w{i}" for i in range(len(fill_mask.tokenizer) - len(tokens)))
+    numbers = {token: number for number, token in enumerate(tokens)}
+    other = FillMask(fill_mask.model, WordPiece(numbers, special_tokens=[*tokens][:5]))
+    with pytest.raises(ValueError, match="does not fit on a line"):
+        other.save_pretrained(tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "error", "message"),
     [
