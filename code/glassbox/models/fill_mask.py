@@ -160,5 +160,5 @@ class FillMask:
         """
         device = next(self.model.parameters()).device
         ids, at = (torch.atleast_2d(given).to(device) for given in (token_ids, at))
-        with torch.inference_mode(), evaluating(self.model):
+        with torch.no_grad(), evaluating(self.model):
             return self.model(ids, at=at).float().cpu()
