@@ -14,6 +14,7 @@ from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
+from glassbox.tokenization.checks import check_ids
 from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 
 LANGUAGE_MODEL_FILE = "language_model.json"
@@ -112,22 +113,33 @@ class CharacterModel:
         return torch.tensor([self._ids[character] for character in text], dtype=torch.long)
 
     def decode(self, token_ids: Iterable[int] | Tensor) -> str:
-        """Return the text of ``token_ids``, a one-dimensional tensor or an iterable of integers."""
-        return "".join(self.characters[int(number)] for number in token_ids)
+        """Return the text of ``token_ids``, a one-dimensional tensor or an iterable of integers.
+
+        Raises
+        ------
+        ValueError
+            If the model has no such token, or a tensor has more than one axis.
+        TypeError
+            If they are not whole numbers.
+        """
+        numbers = check_ids(token_ids, len(self.characters))
+        return "".join(self.characters[number] for number in numbers)
 
     def write(self, beginning: str, length: int, **options: Any) -> str:
         """Continue a text, of which the model sees as much as fits into its context.
 
-        When the context is full, the model continues from its last half.
+        When the context is full, the model continues from its last half. Nothing ends the text but
+        its length.
 
         Parameters
         ----------
         beginning : str
             At least one character.
         length : int
-            Maximum number of characters to write.
+            Number of characters to write.
         **options
-            As for :func:`glassbox.generation.generate`, for example ``sample=True``.
+            As for :func:`glassbox.generation.generate`, for example ``sample=True``, except for
+            what ends a text or asks for several.
 
         Returns
         -------
@@ -137,15 +149,19 @@ class CharacterModel:
         Raises
         ------
         ValueError
-            If ``beginning`` is empty, or the model does not know a character.
+            If ``beginning`` is empty, the model does not know a character, or an option has no
+            effect here.
         """
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")
+        if idle := {"eos_id", "stop_strings", "max_new_tokens", "n_best"} & options.keys():
+            raise ValueError(f"{min(idle)}: write gives one text of its length; call generate")
         context = self.model.config.max_len
-        written, end = self.encode(beginning), len(beginning) + length
+        device = next(self.model.parameters()).device
+        written, end = self.encode(beginning).to(device), len(beginning) + length
         while len(written) < end:
-            seen = written[-context:] if len(written) < context else written[-(context // 2) :]
-            room = min(context - len(seen), end - len(written))
+            seen = written if len(written) < context else written[-max(1, context // 2) :]
+            room = min(max(1, context - len(seen)), end - len(written))
             (longer,) = generate(self.model, seen[None], max_new_tokens=room, **options)
             written = torch.cat([written, longer[len(seen) :]])
         return self.decode(written)
