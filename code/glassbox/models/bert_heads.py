@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, TypeVar
 
 import torch
@@ -110,7 +111,7 @@ class BertWithHead(Pretrained):
         bert, weights, where = Bert.describe(source)
         config = bert.config
         if labels is not None:
-            names = layouts.name_labels(labels) if isinstance(labels, int) else labels
+            names = layouts.name_labels(labels) if isinstance(labels, Integral) else labels
             config = replace(config, labels=names if isinstance(names, str) else tuple(names))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
