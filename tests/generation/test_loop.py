@@ -86,8 +86,9 @@ def test_several_ends_may_come_in_any_form():
         options: dict[str, Any] = {"max_new_tokens": 9, "n_beams": n_beams}
         expected = generate(model, torch.tensor([[1]]), eos_id=tuple(ends), **options)
         assert expected.size(1) < 10
-        for given in (ends, {*ends}, iter(ends)):
-            ours: Any = GenerationConfig(eos_id=given, pad_id=0, **options)
+        forms: list[Any] = [ends, {*ends}, iter(ends)]
+        for given in forms:
+            ours = GenerationConfig(eos_id=given, pad_id=0, **options)
             assert torch.equal(generate(model, torch.tensor([[1]]), ours), expected)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -116,7 +117,8 @@ def test_a_whole_vocabulary_keeps_its_dtype_and_its_input(dtype, device):
 @pytest.mark.usefixtures("as_a_reader")
 def test_the_ids_to_suppress_may_be_a_tensor():
     logits, ids = torch.randn(2, 5), [1, 4]
-    assert torch.equal(suppress(logits, torch.tensor(ids)), suppress(logits, ids))
+    given: Any = torch.tensor(ids)
+    assert torch.equal(suppress(logits, given), suppress(logits, ids))
 
 
 def test_nothing_said_and_nothing_to_suppress_change_nothing():

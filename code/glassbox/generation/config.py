@@ -97,8 +97,9 @@ class GenerationConfig:
     early_stopping: bool | str = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.eos_id, Iterable) and not isinstance(self.eos_id, str):
-            object.__setattr__(self, "eos_id", tuple(self.eos_id))  # a generator is read only once
+        given: Any = self.eos_id
+        if isinstance(given, Iterable) and not isinstance(given, str):
+            object.__setattr__(self, "eos_id", tuple(given))  # a generator is read only once
         self._check_ranges()
         self._check_contradictions()
 

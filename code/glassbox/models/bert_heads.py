@@ -110,9 +110,10 @@ class BertWithHead(Pretrained):
         """
         bert, weights, where = Bert.describe(source)
         config = bert.config
+        if isinstance(labels, int | Integral):
+            labels = layouts.name_labels(int(labels))
         if labels is not None:
-            names = layouts.name_labels(labels) if isinstance(labels, Integral) else labels
-            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
+            config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)
