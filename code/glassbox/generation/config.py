@@ -37,7 +37,7 @@ class GenerationConfig:
         and every text gets ``max_new_tokens``.
     pad_id : int, optional
         The token that pads a row that ends before the others; the model's own if left out, or else
-        the first ``eos_id``.
+        the first ``eos_id``, or 0 if there is none.
     use_cache : bool
         Whether to keep keys and values from step to step. Without a cache, the logits are equal up
         to rounding, and so are the tokens wherever one is clearly the most probable. In float32,

@@ -122,8 +122,7 @@ class CharacterModel:
         TypeError
             If they are not whole numbers.
         """
-        numbers = check_ids(token_ids, len(self.characters))
-        return "".join(self.characters[number] for number in numbers)
+        return "".join(self.characters[i] for i in check_ids(token_ids, len(self.characters)))
 
     def write(self, beginning: str, length: int, **options: Any) -> str:
         """Continue a text, of which the model sees as much as fits into its context.
