@@ -116,6 +116,10 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"n_beams": 4, "early_stopping": "always"},
         ["early_stopping='always'", "True, False or 'never'"],
     ),
+    "beams that stop at a number": (
+        {"n_beams": 4, "early_stopping": 1},
+        ["early_stopping=1", "True, False or 'never'"],
+    ),
     "an endless length penalty": (
         {"n_beams": 4, "length_penalty": math.inf},
         ["length_penalty=inf", "finite"],
@@ -277,6 +281,16 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         TypeError,
         ["stop_strings='end'", "['end']"],
     ),
+    "stop strings that can be read only once": (
+        continue_with(stop_strings=iter(["end"]), tokenizer=SimpleNamespace(decode=str)),
+        TypeError,
+        ["stop_strings=<list_iterator", "['end']"],
+    ),
+    "stop tokens": (
+        continue_with(stop_strings=[5], tokenizer=SimpleNamespace(decode=str)),
+        TypeError,
+        ["stop_strings=[5]", "strings"],
+    ),
     "stop strings without a tokenizer": (
         continue_with(stop_strings=["end"]),
         ValueError,
@@ -420,6 +434,21 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(4),
         ValueError,
         ["length=4", "3 tokens"],
+    ),
+    "a token for each text, not in rows": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS[:, 0]),
+        ValueError,
+        ["token_ids has shape (2,)", "(2, new)"],
+    ),
+    "one token for all texts": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS[:1]),
+        ValueError,
+        ["token_ids has shape (1, 3)", "(2, new)"],
+    ),
+    "half a token for each text": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).append(IDS / 2),
+        TypeError,
+        ["token_ids is torch.float32", "integers"],
     ),
     "on beyond the end": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig(max_new_tokens=1)).append(IDS),

@@ -80,6 +80,18 @@ def test_the_model_s_own_ids_end_and_fill_where_no_others_are_given(pair):
     assert endless.size(1) == (1 if pair.sources else 7) + 40
 
 
+def test_several_ends_may_come_in_any_form():
+    model, ends = TableModel(9), [0, 3, 4, 5, 8]
+    for n_beams in (1, 2):
+        options: dict[str, Any] = {"max_new_tokens": 9, "n_beams": n_beams}
+        expected = generate(model, torch.tensor([[1]]), eos_id=tuple(ends), **options)
+        assert expected.size(1) < 10
+        forms: list[Any] = [ends, {*ends}, iter(ends)]
+        for given in forms:
+            ours = GenerationConfig(eos_id=given, pad_id=0, **options)
+            assert torch.equal(generate(model, torch.tensor([[1]]), ours), expected)
+
+
 def test_streaming_gives_the_tokens_of_generate_one_by_one(pair):
     for way in ({}, {"sample": True, "temperature": 1.5}):
         options: dict[str, Any] = {"max_new_tokens": 9, "eos_id": ENDS, **way}

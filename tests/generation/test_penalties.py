@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -111,6 +112,13 @@ def test_a_whole_vocabulary_keeps_its_dtype_and_its_input(dtype, device):
         assert not torch.equal(changed, logits)
         assert torch.equal(logits, before)
         assert torch.equal(ids, ids_before)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_the_ids_to_suppress_may_be_a_tensor():
+    logits, ids = torch.randn(2, 5), [1, 4]
+    given: Any = torch.tensor(ids)
+    assert torch.equal(suppress(logits, given), suppress(logits, ids))
 
 
 def test_nothing_said_and_nothing_to_suppress_change_nothing():

@@ -109,6 +109,23 @@ def test_typical_may_leave_out_the_most_probable():
     assert 0 not in kept(typical(log(0.4, *[0.01] * 60), 0.5))
 
 
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda x: temperature(x, 0.7),
+        lambda x: top_k(x, 3),
+        lambda x: top_p(x, 0.6),
+        lambda x: min_p(x, 0.3),
+        lambda x: typical(x, 0.6),
+    ],
+    ids=["temperature", "top_k", "top_p", "min_p", "typical"],
+)
+def test_the_logits_of_one_text_need_no_batch_axis(cut):
+    x = torch.randn(9)
+    assert torch.equal(cut(x), cut(x[None])[0])
+
+
 @given(logits(), st.floats(0.1, 1))
 def test_what_is_kept_is_kept_as_it_was(x, share):
     for out in (top_p(x, share), min_p(x, share), typical(x, share), top_k(x, 2)):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from glassbox.generation import generate, has_stop_string, stream, text_pieces
+from glassbox.tokenization import SentencePieceBPE
 from tests.generation.stub import TableModel
 
 
@@ -36,14 +37,19 @@ def test_bytes_that_are_no_text_come_out_as_the_tokenizer_has_them(noise):
     assert "".join(text_pieces(noise, Bytes())) == Bytes().decode(list(noise))
 
 
-@given(st.text(st.characters(codec="utf-8"), min_size=1))
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\ufffd"), min_size=1))
 def test_a_character_is_given_with_its_last_byte(text):
     """Nothing waits longer than it must: after n characters' bytes there are n characters."""
-    given_out, tokens = "", iter(Bytes().encode(text))
-    pieces = text_pieces(tokens, Bytes())
-    for character in text.replace("\ufffd", "?"):
-        given_out += next(pieces)
-        assert character == given_out[-1] or character == "?"
+    pieces = text_pieces(Bytes().encode(text), Bytes())
+    for character in text:
+        assert next(pieces) == character
+
+
+def test_no_character_is_cut_where_each_of_its_bytes_has_a_replacement():
+    tokenizer = SentencePieceBPE.train(["a b"], 300)
+    ids = tokenizer.encode("a €5 👩 b")
+    assert tokenizer.decode(ids[:5]).endswith("\ufffd\ufffd")
+    assert "|".join(text_pieces(ids, tokenizer)) == "<s>| a| |€|5| |👩| b"
 
 
 def test_pieces_of_a_trained_tokenizer_join_to_its_text():

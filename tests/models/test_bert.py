@@ -366,6 +366,7 @@ BAD_SIZES: dict[str, Any] = {
     "negative padding": ({"pad_id": -1}, ["pad_id=-1", "0 to 49"]),
     "heads": ({"n_heads": 5}, ["d_model=16", "n_heads=5"]),
     "no labels": ({"labels": ()}, ["labels=()", "one or more"]),
+    "labels that are numbers": ({"labels": (0, 1)}, ["labels=(0, 1)", "a tuple of names"]),
     "a label twice": ({"labels": ("a", "b", "a")}, ["labels=('a', 'b', 'a')", "each once"]),
     "all dropped before the classifier": (
         {"classifier_dropout": 1.0},

@@ -189,12 +189,14 @@ def test_a_new_head_on_a_trained_encoder_keeps_the_encoder(head, tmp_path, ids):
         assert all((x == 0).all() or (x == 1).all() for x in new if x.dim() == 1)
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize("head", CLASSIFIERS)
 @pytest.mark.parametrize(
     ("labels", "names"),
     [
         (1, ("LABEL_0",)),
         (4, ("LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3")),
+        (torch.arange(2).numpy().max() + 1, ("LABEL_0", "LABEL_1")),  # an integer of NumPy's
         (["noun", "verb"], ("noun", "verb")),
         (None, SIZES["labels"]),
     ],

@@ -34,6 +34,34 @@ def test_text_goes_there_and_back(number: int) -> None:
     assert model.encode("").shape == (0,)
 
 
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        ([1, -1], ValueError, r"ids\[1\] is -1; this vocabulary has 5 tokens, 0 to 4"),
+        (torch.tensor([5]), ValueError, r"ids\[0\] is 5; this vocabulary has 5 tokens"),
+        (torch.ones(2, 3, dtype=torch.int64), ValueError, r"shape \(2, 3\); expected one axis"),
+        ([1.5], TypeError, r"ids\[0\] is 1.5, float; expected whole numbers"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_reader")
+def test_ids_of_no_character_are_refused(ids: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        models()[0].decode(ids)
+
+
+@pytest.mark.parametrize("option", ["eos_id", "max_new_tokens", "n_best", "stop_strings"])
+def test_an_option_that_nothing_would_come_of_is_refused(option: str) -> None:
+    with pytest.raises(ValueError, match=f"{option}: write gives one text of its length"):
+        models()[0].write("a", 3, **{option: 1})
+
+
+def test_it_writes_where_the_model_is(device: str) -> None:
+    model = models()[0]
+    expected = model.write("a", 12)
+    model.model.to(device)
+    assert model.write("a", 12) == expected
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_what_fits_into_the_context_is_written_as_by_generate(number: int) -> None:
     model = models()[number]
@@ -48,6 +76,12 @@ def test_more_than_fits_is_written_too(beginning: str, length: int) -> None:
         written = model.write(beginning, length)
         assert len(written) == len(beginning) + length
         assert written.startswith(beginning)
+
+
+@pytest.mark.parametrize("max_len", [1, 2, 3])
+def test_a_context_may_be_short(max_len: int) -> None:
+    model = CharacterModel(GPT2(GPT2Config(**SIZES | {"max_len": max_len})).eval(), "abcde")
+    assert len(model.write("ab", 7)) == 9
 
 
 def test_beyond_the_context_the_last_half_of_it_is_seen() -> None:
@@ -78,6 +112,19 @@ def test_a_folder_keeps_everything(number: int, dtype: torch.dtype | None, tmp_p
         assert torch.equal(tensor, kept if dtype is None else kept.to(dtype).float())
 
 
+def test_a_folder_of_the_user_s_gets_all_of_it_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    model = models()[0]
+    model.save_pretrained("~/new")
+    assert CharacterModel.from_pretrained(tmp_path / "new").characters == model.characters
+    model.characters = "abcd\ud800"  # half a character, which no file can hold
+    with pytest.raises(UnicodeEncodeError):
+        model.save_pretrained("~/other")
+    assert not [*(tmp_path / "other").iterdir()]
+
+
 def test_a_character_that_is_not_known_is_named() -> None:
     with pytest.raises(ValueError, match="the text has 'z', which is not among the 5 characters"):
         models()[0].encode("abz")
@@ -94,6 +141,14 @@ def test_characters_of_another_model_are_refused(characters: str) -> None:
         CharacterModel(models()[0].model, characters)
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_list_of_characters_which_no_folder_would_give_back_is_refused() -> None:
+    characters: Any = [*"abcde"]
+    with pytest.raises(ValueError, match=r"characters=\['a', .*; expected one string"):
+        CharacterModel(models()[0].model, characters)
+
+
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(
     ("entries", "message"),
     [

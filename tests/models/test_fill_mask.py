@@ -51,6 +51,13 @@ def test_dropout_is_off_and_the_mode_stays(fill_mask):
     assert fill_mask.model.training
 
 
+def test_predictions_may_be_changed_in_place(fill_mask):
+    ids = torch.tensor(fill_mask.tokenizer.encode("a [MASK]"))
+    logits = fill_mask.predict(ids, ids == fill_mask.mask_id)
+    logits[:, 3] = -torch.inf
+    assert logits.softmax(-1)[0, 3] == 0
+
+
 def test_what_is_saved_fills_the_same(fill_mask, tmp_path):
     fill_mask.save_pretrained(tmp_path)
     assert FillMask.from_pretrained(tmp_path)("a [MASK] ran") == fill_mask("a [MASK] ran")
@@ -59,6 +66,16 @@ def test_what_is_saved_fills_the_same(fill_mask, tmp_path):
     loaded = FillMask.from_pretrained(tmp_path)
     assert loaded.model.output.weight.dtype == torch.float32
     assert fill_mask.model.output.weight.dtype == torch.float32
+
+
+def test_it_is_saved_whole_or_not_at_all(fill_mask, tmp_path):
+    tokens = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "two\nlines"])
+    tokens |= dict.fromkeys(f"w{i}" for i in range(len(fill_mask.tokenizer) - len(tokens)))
+    numbers = {token: number for number, token in enumerate(tokens)}
+    other = FillMask(fill_mask.model, WordPiece(numbers, special_tokens=[*tokens][:5]))
+    with pytest.raises(ValueError, match="does not fit on a line"):
+        other.save_pretrained(tmp_path)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

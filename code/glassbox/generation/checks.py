@@ -1,7 +1,7 @@
 """Checks of the arguments of generation (chapter 10)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import Any
 
@@ -153,12 +153,12 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
     ValueError
         If one is empty, if there is no tokenizer to read the text, or if there are beams.
     TypeError
-        If they are a single string, which would be read as its characters.
+        If they are a single string, which would be read as its characters, can be read only once,
+        or are no strings.
     """
-    if isinstance(stop_strings, str):
-        raise TypeError(
-            f"stop_strings={stop_strings!r} is one string; expected several: [{stop_strings!r}]"
-        )
+    several = isinstance(stop_strings, Collection) and not isinstance(stop_strings, str)
+    if not several or not all(isinstance(string, str) for string in stop_strings):
+        raise TypeError(f"stop_strings={stop_strings!r}: expected several strings, as in ['end']")
     if stop_strings and tokenizer is None:
         raise ValueError(
             f"stop_strings={list(stop_strings)} with tokenizer=None: to find them in the text, "

@@ -37,7 +37,7 @@ class GenerationConfig:
         and every text gets ``max_new_tokens``.
     pad_id : int, optional
         The token that pads a row that ends before the others; the model's own if left out, or else
-        the first ``eos_id``.
+        the first ``eos_id``, or 0 if there is none.
     use_cache : bool
         Whether to keep keys and values from step to step. Without a cache, the logits are equal up
         to rounding, and so are the tokens wherever one is clearly the most probable. In float32,
@@ -97,6 +97,9 @@ class GenerationConfig:
     early_stopping: bool | str = False
 
     def __post_init__(self) -> None:
+        given: Any = self.eos_id
+        if isinstance(given, Iterable) and not isinstance(given, str):
+            object.__setattr__(self, "eos_id", tuple(given))  # a generator is read only once
         self._check_ranges()
         self._check_contradictions()
 
@@ -104,8 +107,7 @@ class GenerationConfig:
     def eos_ids(self) -> tuple[int, ...]:
         """All tokens that end a text."""
         given: Any = () if self.eos_id is None else self.eos_id
-        several = isinstance(given, Iterable) and not isinstance(given, str)
-        return tuple(given) if several else (given,)
+        return given if isinstance(given, tuple) else (given,)
 
     @property
     def fill_id(self) -> int:
@@ -161,7 +163,7 @@ class GenerationConfig:
         check_not_negative("frequency_penalty", self.frequency_penalty)
         check_not_negative("presence_penalty", self.presence_penalty)
         check_number("length_penalty", self.length_penalty, float("-inf"))
-        if self.early_stopping not in (True, False, "never"):
+        if not isinstance(self.early_stopping, bool) and self.early_stopping != "never":
             raise ValueError(
                 f"early_stopping={self.early_stopping!r}: expected True, False or 'never'"
             )

@@ -48,7 +48,7 @@ def generate(
         The encoder's input in an encoder–decoder model, and where it is not padding. The mask is
         required if the sources contain the model's ``pad_id``.
     generator : torch.Generator, optional
-        The source of randomness; PyTorch's own if left out.
+        The source of randomness, on the model's device; PyTorch's own if left out.
     tokenizer : Tokenizer, optional
         Decodes the text to search it for ``stop_strings``.
     stop_strings : sequence of str, optional
@@ -66,10 +66,11 @@ def generate(
     ------
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
-        padded on the right, if an id is not in the vocabulary, or if a source, the mask of a padded
-        source or a tokenizer is missing or superfluous.
+        padded on the right, if an id is not in the vocabulary, if a source is missing or
+        superfluous, or if the mask of a padded source or the tokenizer for stop strings is missing.
     TypeError
-        If ids are not integers, masks not boolean, or there is no such option.
+        If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
+        is no such option.
     FloatingPointError
         If the model's logits are NaN or infinite.
 

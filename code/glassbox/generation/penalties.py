@@ -204,7 +204,7 @@ def suppress(
                 f"token {token} is not in a vocabulary of {logits.size(-1)}: "
                 f"choose among 0 to {logits.size(-1) - 1}"
             )
-    ids = torch.tensor(token_ids, dtype=torch.int64, device=logits.device)
+    ids = torch.as_tensor(token_ids, dtype=torch.int64, device=logits.device)
     return logits.index_fill(-1, ids, -math.inf)
 
 

@@ -70,7 +70,7 @@ def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch 
     Fan, Lewis and Dauphin (2018), section 5.4. Chapter 10.
     """
     check_at_least("top_k", k, 1, ". To keep every token, leave it out")
-    least = logits.topk(min(k, logits.size(-1))).values[:, -1:]
+    least = logits.topk(min(k, logits.size(-1))).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
 
@@ -105,7 +105,7 @@ def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batc
     # Starting with the least probable, drop tokens while at most 1 - p is lost.
     ascending, order = logits.sort()
     out = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
-    out[:, -1] = False
+    out[..., -1] = False
     return logits.masked_fill(out.scatter(-1, order, out), -math.inf)
 
 

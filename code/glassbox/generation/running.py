@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassbox.checks import INTEGERS, check_dtype, wrong_shape
 from glassbox.generation.checks import (
     check_logits,
     check_model,
@@ -91,7 +92,8 @@ class RunningBatch:
             if source_mask is not None:  # a row for each source, which reorder can move
                 self._source_mask = source_mask.expand(len(source_ids), -1, -1, -1)
         if prompt_ids is None:
-            prompt_ids = _starts(self.model.config, source_ids)
+            sources: Any = source_ids  # which check_source demands
+            prompt_ids = sources.new_full((len(sources), 1), self.model.config.bos_id)
         check_prompt(model, prompt_ids, prompt_mask, self._memory)
         self.prompt_len = self.length = prompt_ids.size(1)
         check_room(model, self.prompt_len, config.max_new_tokens)
@@ -126,8 +128,13 @@ class RunningBatch:
         Raises
         ------
         ValueError
-            If there is not enough room.
+            If there is not a row for each text, or not enough room.
+        TypeError
+            If they are not integers.
         """
+        check_dtype("token_ids", token_ids, INTEGERS, "a tensor of integers, torch.int64")
+        if token_ids.dim() != 2 or len(token_ids) != len(self._ids):
+            raise wrong_shape("token_ids", token_ids, f"({len(self._ids)}, new), a row each")
         end = self.length + token_ids.size(1)
         if end > self._ids.size(1):
             raise ValueError(
@@ -197,8 +204,3 @@ class RunningBatch:
         self.length = length
         if self.cache is not None and self.cache.length > length:
             self.cache.crop(length)
-
-
-def _starts(config: Any, source_ids: Any) -> Tensor:
-    """Return the start token of an encoder–decoder model's output, for each source."""
-    return source_ids.new_full((len(source_ids), 1), config.bos_id)

@@ -30,7 +30,7 @@ def text_pieces(
 ) -> Iterator[str]:
     """Turn tokens into text as they arrive, never splitting a character.
 
-    A byte-level tokenizer's token may end in the middle of a character. An incomplete character
+    A token that stands for bytes may end in the middle of a character. An incomplete character
     waits for the next token; joined, the pieces are the text of all tokens.
 
     Parameters
@@ -73,7 +73,7 @@ def text_pieces(
             continue
         ids.append(int(token))
         text = tokenizer.decode(ids)
-        whole = len(text) - text.endswith(REPLACEMENT)  # the last character may still grow
+        whole = len(text.rstrip(REPLACEMENT))  # one for each byte of what may become a character
         if whole > shown:
             yield text[shown:whole]
             shown = whole

@@ -44,10 +44,10 @@ class BertConfig(HasLayout, StackConfig):
     Raises
     ------
     ValueError
-        If a size is not positive, ``pad_id`` is not in the vocabulary, there are no labels or two
-        equal ones, ``classifier_dropout`` is not in [0, 1), or ``StackConfig`` refuses a size.
+        If a size is not positive, ``pad_id`` is not in the vocabulary, the labels are not a tuple
+        of different strings, ``classifier_dropout`` is not in [0, 1), or as for ``StackConfig``.
     TypeError
-        If the labels are not a tuple.
+        As for ``StackConfig``.
 
     Notes
     -----
@@ -73,7 +73,8 @@ class BertConfig(HasLayout, StackConfig):
         super().__post_init__()
         check_ids(self, self.vocab_size)
         labels: object = self.labels
-        if not isinstance(labels, tuple) or not labels or len(set(labels)) < len(labels):
+        names = isinstance(labels, tuple) and all(isinstance(label, str) for label in labels)
+        if not names or not labels or len({*self.labels}) < len(self.labels):
             raise ValueError(
                 f"labels={labels!r}: expected a tuple of names, one or more, each once, such as "
                 "('negative', 'positive')"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, TypeVar
 
 import torch
@@ -109,9 +110,10 @@ class BertWithHead(Pretrained):
         """
         bert, weights, where = Bert.describe(source)
         config = bert.config
+        if isinstance(labels, int | Integral):
+            labels = layouts.name_labels(int(labels))
         if labels is not None:
-            names = layouts.name_labels(labels) if isinstance(labels, int) else labels
-            config = replace(config, labels=names if isinstance(names, str) else tuple(names))
+            config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))
         model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)

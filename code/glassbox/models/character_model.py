@@ -3,17 +3,18 @@
 import copy
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from glassbox.files import atomic_update
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
+from glassbox.tokenization.checks import check_ids
 from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 
 LANGUAGE_MODEL_FILE = "language_model.json"
@@ -34,7 +35,7 @@ class CharacterModel:
     Raises
     ------
     ValueError
-        If there is not one character for each token of the model.
+        If the characters are not a string, or not one for each token of the model.
 
     Notes
     -----
@@ -42,6 +43,8 @@ class CharacterModel:
     """
 
     def __init__(self, model: LanguageModel, characters: str) -> None:
+        if not isinstance(characters, str):
+            raise ValueError(f"characters={characters!r:.60}; expected one string of all")
         size = model.config.vocab_size
         if len({*characters}) != len(characters) or len(characters) != size:
             raise ValueError(
@@ -71,8 +74,6 @@ class CharacterModel:
                 f"{path}: there is no {error}; expected 'characters' in {LANGUAGE_MODEL_FILE}, and "
                 f"as 'model_type' in config.json one of {sorted(KINDS)}"
             ) from error
-        if not isinstance(characters, str):
-            raise ValueError(f"{path}: characters={characters!r:.60}; expected one string of all")
         model = kind.from_pretrained(path).float()
         try:
             return cls(model, characters)
@@ -92,8 +93,9 @@ class CharacterModel:
             Dtype of the stored weights. Defaults to their own.
         """
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
-        model.save_pretrained(folder)
-        write_json(Path(folder, LANGUAGE_MODEL_FILE), {"characters": self.characters})
+        with atomic_update(folder) as beside:
+            model.save_pretrained(beside)
+            write_json(beside / LANGUAGE_MODEL_FILE, {"characters": self.characters})
 
     def encode(self, text: str) -> Int[Tensor, " length"]:
         """Return the token ids of ``text``, ``(length,)``.
@@ -111,22 +113,32 @@ class CharacterModel:
         return torch.tensor([self._ids[character] for character in text], dtype=torch.long)
 
     def decode(self, token_ids: Iterable[int] | Tensor) -> str:
-        """Return the text of ``token_ids``, a one-dimensional tensor or an iterable of integers."""
-        return "".join(self.characters[int(number)] for number in token_ids)
+        """Return the text of ``token_ids``, a one-dimensional tensor or an iterable of integers.
+
+        Raises
+        ------
+        ValueError
+            If the model has no such token, or a tensor has more than one axis.
+        TypeError
+            If they are not whole numbers.
+        """
+        return "".join(self.characters[i] for i in check_ids(token_ids, len(self.characters)))
 
     def write(self, beginning: str, length: int, **options: Any) -> str:
         """Continue a text, of which the model sees as much as fits into its context.
 
-        When the context is full, the model continues from its last half.
+        When the context is full, the model continues from its last half. Nothing ends the text but
+        its length.
 
         Parameters
         ----------
         beginning : str
             At least one character.
         length : int
-            Maximum number of characters to write.
+            Number of characters to write.
         **options
-            As for :func:`glassbox.generation.generate`, for example ``sample=True``.
+            As for :func:`glassbox.generation.generate`, for example ``sample=True``, except for
+            what ends a text or asks for several.
 
         Returns
         -------
@@ -136,15 +148,19 @@ class CharacterModel:
         Raises
         ------
         ValueError
-            If ``beginning`` is empty, or the model does not know a character.
+            If ``beginning`` is empty, the model does not know a character, or an option has no
+            effect here.
         """
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")
+        if idle := {"eos_id", "stop_strings", "max_new_tokens", "n_best"} & options.keys():
+            raise ValueError(f"{min(idle)}: write gives one text of its length; call generate")
         context = self.model.config.max_len
-        written, end = self.encode(beginning), len(beginning) + length
+        device = next(self.model.parameters()).device
+        written, end = self.encode(beginning).to(device), len(beginning) + length
         while len(written) < end:
-            seen = written[-context:] if len(written) < context else written[-(context // 2) :]
-            room = min(context - len(seen), end - len(written))
+            seen = written if len(written) < context else written[-max(1, context // 2) :]
+            room = min(max(1, context - len(seen)), end - len(written))
             (longer,) = generate(self.model, seen[None], max_new_tokens=room, **options)
             written = torch.cat([written, longer[len(seen) :]])
         return self.decode(written)

@@ -2,13 +2,13 @@
 
 import copy
 import os
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from glassbox.checks import check_at_least
+from glassbox.files import atomic_update
 from glassbox.models.bert_heads import BertForMaskedLM
 from glassbox.modes import evaluating
 from glassbox.tokenization import WordPiece
@@ -103,8 +103,9 @@ class FillMask:
             Dtype of the stored weights. Defaults to their own.
         """
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
-        model.save_pretrained(folder)
-        self.tokenizer.save(Path(folder))
+        with atomic_update(folder) as beside:
+            model.save_pretrained(beside)
+            self.tokenizer.save(beside)
 
     def __call__(self, text: str, *, top: int = 5) -> list[list[Guess]]:
         """Return the most probable word pieces for each ``[MASK]`` of a text.
@@ -148,6 +149,7 @@ class FillMask:
         ----------
         token_ids : Tensor
             Integers, ``(texts, length)`` or, of one text, ``(length,)``, with [CLS] and [SEP].
+            Texts of one length: padding would be read as text.
         at : Tensor
             Boolean, of the same shape.
 
@@ -158,5 +160,5 @@ class FillMask:
         """
         device = next(self.model.parameters()).device
         ids, at = (torch.atleast_2d(given).to(device) for given in (token_ids, at))
-        with torch.inference_mode(), evaluating(self.model):
+        with torch.no_grad(), evaluating(self.model):
             return self.model(ids, at=at).float().cpu()

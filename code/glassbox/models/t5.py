@@ -13,6 +13,7 @@ from glassbox.config import Norm, PositionKind
 from glassbox.layout import Layout
 from glassbox.models.layouts import encoder_decoders as layouts
 from glassbox.positional import RelativePositionBias
+from glassbox.positional.relative import check_buckets
 from glassbox.transformer import Transformer, TransformerConfig
 
 #: Published sizes, of the paper's models and of the later gated ones.
@@ -107,6 +108,8 @@ class T5Config(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_kind("positions", self.positions, ("relative",))
+        for bidirectional in (True, False):
+            check_buckets(self.n_buckets, self.max_distance, bidirectional)
 
 
 class T5(Transformer):
