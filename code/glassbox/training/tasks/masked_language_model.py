@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.data.english import english
 from glassbox.data.padding import pad
 from glassbox.models.bert import BertConfig
@@ -66,10 +66,9 @@ class MaskedLanguageModelConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_masking(self.rate, self.masked, self.random)
-        if self.max_len < 3:
-            raise ValueError(
-                f"max_len={self.max_len}: must be at least 3, for [CLS], a word and [SEP]"
-            )
+        for name in ("vocab_size", "tokens", "accumulate"):
+            check_at_least(name, getattr(self, name), 1)
+        check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
         BertConfig(**self.model)  # before the texts are read
 
 

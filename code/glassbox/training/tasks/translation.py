@@ -107,6 +107,8 @@ class TranslationConfig:
         object.__setattr__(self, "directions", directions)  # files know lists only
         if not 0 <= self.plain <= 1:
             raise ValueError(f"plain={self.plain}: a share of the pairs, from 0 to 1")
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
         if self.corpus == "pairs" and self.repeat != 1:
@@ -114,7 +116,7 @@ class TranslationConfig:
                 f"repeat={self.repeat} counts further pairs, and with corpus='pairs' there are "
                 "none: leave it out"
             )
-        for name in ("max_len", "repeat"):
+        for name in ("vocab_size", "tokens", "accumulate", "max_len", "repeat"):
             check_at_least(name, getattr(self, name), 1)
         TransformerConfig(**self.model)  # before the texts are read
 
