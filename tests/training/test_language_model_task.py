@@ -76,6 +76,12 @@ def test_the_model_sees_a_block_at_most() -> None:
     assert model.config.vocab_size == len({*TRAIN, *VALID})
 
 
+def test_another_vocabulary_than_that_of_the_text_is_refused_before_training() -> None:
+    task = LanguageModelTask(replace(CONFIG, model={**CONFIG.model, "vocab_size": 100}))
+    with pytest.raises(ValueError, match="different ones, for a model of 100 tokens; expected one"):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     task = LanguageModelTask(CONFIG)
     torch.manual_seed(0)

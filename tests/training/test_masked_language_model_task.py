@@ -111,6 +111,12 @@ def test_a_text_without_a_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(MaskedLanguageModelTask(CONFIG).texts) == len(TRAIN)
 
 
+def test_another_vocabulary_than_that_of_the_texts_is_refused_before_training() -> None:
+    task = MaskedLanguageModelTask(replace(CONFIG, model={**CONFIG.model, "vocab_size": 400}))
+    with pytest.raises(ValueError, match=r"a tokenizer of \d+ tokens for a model of 400"):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     schedule = Schedule(kind="constant", peak=1e-2, warmup=0)
     config = TrainingConfig(schedule, steps=30, validate_every=30, checkpoint_every=30)

@@ -164,6 +164,22 @@ def test_validation_is_the_unsmoothed_mean_over_all_held_out_tokens() -> None:
     assert measured["perplexity"] == pytest.approx(torch.tensor(nll).exp().item(), rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"vocab_size": 400}, "the model has vocab_size=400, the tokenizer 300"),
+        ({"target_vocab_size": 400}, "the model has written_vocab_size=400, the tokenizer 300"),
+        ({"pad_id": 5}, "the model has pad_id=5, the tokenizer 0"),
+    ],
+)
+def test_another_vocabulary_than_the_tokenizer_s_is_refused_before_training(
+    size: dict, message: str
+) -> None:
+    task = TranslationTask(replace(CONFIG, model={**CONFIG.model, **size}))
+    with pytest.raises(ValueError, match=message):
+        task.build()
+
+
 def test_what_is_saved_translates_as_what_was_trained(tmp_path: Path) -> None:
     task = TranslationTask(CONFIG)
     torch.manual_seed(0)

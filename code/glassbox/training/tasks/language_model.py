@@ -109,12 +109,18 @@ class LanguageModelTask:
         self.batches = RandomBlocks(len(self.text), *sizes, seed)
 
     def build(self) -> LanguageModel:
-        """Return the model with random weights."""
+        """Return the model with random weights.
+
+        Raises
+        ------
+        ValueError
+            If it has another number of tokens than the text has characters.
+        """
         kind: Any = KINDS[self.config.architecture]
         given: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
         sizes = {"vocab_size": len(self.characters), **given, **self.config.model}
-        model: LanguageModel = kind(kind.config_class(**sizes))
-        return model
+        # refuses another vocabulary now instead of when the trained model is written
+        return CharacterModel(kind(kind.config_class(**sizes)), self.characters).model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``: where their blocks begin."""

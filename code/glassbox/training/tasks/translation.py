@@ -172,14 +172,22 @@ class TranslationTask:
         self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
-        """Return the model, with random weights or those of the translator to fine-tune."""
+        """Return the model, with random weights or those of the translator to fine-tune.
+
+        Raises
+        ------
+        ValueError
+            If its vocabulary or its special tokens are not those of the tokenizer.
+        """
         tokenizer, sizes = self.tokenizer, self.config.model
         if self.start is not None:
             model = Transformer(replace(self.start.model.config, **sizes))
             model.load_state_dict(self.start.model.state_dict())
             return model
         ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
-        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **ids, **sizes))
+        config = TransformerConfig(**{"vocab_size": len(tokenizer), **ids, **sizes})
+        # refuses another vocabulary now instead of when the trained model is written
+        return Translator(Transformer(config), tokenizer).model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
