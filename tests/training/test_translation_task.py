@@ -229,6 +229,15 @@ def test_a_configuration_that_makes_no_sense_is_refused(
         replace(CONFIG, **changes)
 
 
+def test_lines_end_where_an_editor_ends_them(tmp_path: Path) -> None:
+    """Not within a sentence; and a byte-order mark is no part of the first."""
+    file = tmp_path / "pairs.tsv"
+    text = "\ufeff# ours\r\none\u2028two\tun\x85deux\r\nthree\ttrois\rfour\tquatre"
+    file.write_bytes(text.encode())
+    expected = [("one\u2028two", "un\x85deux"), ("three", "trois"), ("four", "quatre")]
+    assert read_rows(file, ("en", "fr")) == expected
+
+
 @pytest.mark.parametrize("line", ["only one text", "a\tb\tc", "a\t", "\tb"])
 def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"

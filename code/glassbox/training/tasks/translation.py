@@ -1,5 +1,6 @@
 """Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -274,7 +275,9 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
         If a line does not have two texts or is not UTF-8, naming it.
     """
     rows = []
-    for number, line in enumerate(decoded(path.read_bytes(), path).splitlines(), 1):
+    text = decoded(path.read_bytes(), path).removeprefix("\ufeff")  # which some editors put first
+    # not splitlines(), which also breaks at characters within a sentence, such as U+0085
+    for number, line in enumerate(re.split("\r\n?|\n", text), 1):
         if not line.strip() or line.startswith("#"):
             continue
         texts = [text.strip() for text in line.split("\t")]
