@@ -115,6 +115,8 @@ def test_pairs_that_are_too_long_are_left_out() -> None:
     limit = sorted(lengths)[4]
     task = TranslationTask(replace(CONFIG, max_len=limit))
     assert len(task.examples) == sum(length <= limit for length in lengths)
+    with pytest.raises(ValueError, match="all 8 pairs are longer than max_len=3: raise it"):
+        TranslationTask(replace(CONFIG, max_len=3))
 
 
 def test_padding_changes_neither_loss_nor_gradient() -> None:

@@ -144,6 +144,11 @@ class TranslationTask:
     examples, held_out : list of (list of int, list of int)
         Token ids of source and target, of the training and the validation pairs.
 
+    Raises
+    ------
+    ValueError
+        If the pairs cannot be read, are in other languages, or are all too long.
+
     Notes
     -----
     Vaswani et al. (2017), section 5. Chapter 9.
@@ -236,7 +241,10 @@ class TranslationTask:
             (tokenizer.encode_source(pair.source, pair.to), tokenizer.encode_target(pair.target))
             for pair in pairs
         ]
-        return [pair for pair in examples if max(map(len, pair)) <= longest]
+        kept = [pair for pair in examples if max(map(len, pair)) <= longest]
+        if not kept:
+            raise ValueError(f"all {len(pairs)} pairs are longer than max_len={longest}: raise it")
+        return kept
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
         device, pad = next(model.parameters()).device, self.tokenizer.pad_id
