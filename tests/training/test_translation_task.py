@@ -206,6 +206,20 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
     for name, tensor in built.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name])
     assert further.examples == task.examples
+    wider = TranslationTask(replace(CONFIG, start=str(tmp_path / "model"), model={"d_model": 32}))
+    with pytest.raises(ValueError, match=r"model={'d_model': 32} differs from start='.*': leave"):
+        wider.build()
+
+
+def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Path) -> None:
+    """It would be saved as a translator of the former languages."""
+    task = TranslationTask(CONFIG)
+    task.save(task.build(), tmp_path / "model")
+    file = tmp_path / "pairs.tsv"
+    file.write_text("".join(f"Hund {number}\tdog {number}\n" for number in range(40)))
+    config = replace(CONFIG, corpus="pairs", pairs=str(file), directions=(("de", "en"),))
+    with pytest.raises(ValueError, match=r"source='de', to='en': .* no such direction, but en to"):
+        TranslationTask(replace(config, start=str(tmp_path / "model")))
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ class TranslationConfig:
     model : mapping
         Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
     start : str, optional
-        A translator to fine-tune, a name or a folder; its vocabulary is kept.
+        A translator to fine-tune, a name or a folder. Its vocabulary is kept, lower-cased or not,
+        whatever ``vocab_size`` and ``lowercase`` are; ``directions`` are some of its own.
     pairs : str, optional
         A UTF-8 file with one pair per line, its sentences separated by a tab, in the order of the
         first direction's languages. With a corpus other than ``"pairs"``, these are further pairs,
@@ -147,7 +148,8 @@ class TranslationTask:
     Raises
     ------
     ValueError
-        If the pairs cannot be read, are in other languages, or are all too long.
+        If the pairs cannot be read, are in other languages, or are all too long, or the translator
+        to fine-tune does not translate in a direction.
 
     Notes
     -----
@@ -160,6 +162,8 @@ class TranslationTask:
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
         if self.start is not None:
             self.tokenizer = self.start.tokenizer
+            for source, to in config.directions:
+                self.start.target_language("", source=source, to=to)  # refuses those it lacks
         else:
             texts, directions = _texts(pairs), config.directions
             self.tokenizer = TranslationTokenizer.train(
@@ -183,12 +187,17 @@ class TranslationTask:
         Raises
         ------
         ValueError
-            If its vocabulary or its special tokens are not those of the tokenizer.
+            If its vocabulary or its special tokens are not those of the tokenizer, or its sizes not
+            those of the translator to fine-tune.
         """
         tokenizer, sizes = self.tokenizer, self.config.model
         if self.start is not None:
             model = Transformer(replace(self.start.model.config, **sizes))
-            model.load_state_dict(self.start.model.state_dict())
+            try:
+                model.load_state_dict(self.start.model.state_dict())
+            except RuntimeError as error:
+                start = f"start={self.config.start!r}"
+                raise ValueError(f"model={sizes} differs from {start}: leave it out") from error
             return model
         ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
         config = TransformerConfig(**{"vocab_size": len(tokenizer), **ids, **sizes})
