@@ -189,7 +189,8 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
     Raises
     ------
     ValueError
-        If the weights at ``path`` are not this model's, naming one that differs.
+        If the weights at ``path`` are not this model's, naming one that differs. The model is left
+        as it was.
     """
     tensors = _tensors(model)
     for name in sorted({*tensors, *weights}):
@@ -201,7 +202,8 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
                 f"{path} is of another model: {name} is {kept} there, and {given} here. Have the "
                 "data changed? Train into another folder"
             )
-        copy_full_tensor(tensors[name], weights[name])
+    for name, tensor in tensors.items():
+        copy_full_tensor(tensor, weights[name])
 
 
 def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:
