@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -44,8 +45,9 @@ class CheckpointError(OSError):
     """A checkpoint cannot be written or read; the message says which, why, and what is left."""
 
 
-def checkpoints(folder: Path) -> list[Path]:
+def checkpoints(folder: str | os.PathLike[str]) -> list[Path]:
     """Return the checkpoints in a folder, the oldest first."""
+    folder = Path(folder)
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if _FOLDER.fullmatch(path.name))

@@ -1,6 +1,7 @@
 """A training run as a file: the task, its data, and how it is trained (chapter 9)."""
 
 import hashlib
+import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -35,13 +36,17 @@ class Run:
     training: TrainingConfig
 
     def start(
-        self, folder: Path, group: Processes | None = None, *, tensorboard: bool = False
+        self,
+        folder: str | os.PathLike[str],
+        group: Processes | None = None,
+        *,
+        tensorboard: bool = False,
     ) -> bool:
         """Train, or resume where training stopped.
 
         Parameters
         ----------
-        folder, group, tensorboard : Path, Processes, bool
+        folder, group, tensorboard : str or path, Processes, bool
             As for :func:`glassbox.training.train`. A checkpoint stores the digests of the run's
             data files, and is rejected if they have changed.
 
@@ -68,7 +73,7 @@ class Run:
         )
 
 
-def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
+def read_run(path: str | os.PathLike[str], changes: Sequence[str] = ()) -> Run:
     """Read a run from a TOML file.
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
@@ -78,7 +83,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         The file.
     changes : sequence of str, optional
         Entries to replace, such as ``"training.steps=100"``; values as in TOML.
@@ -95,6 +100,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
         If it is not TOML, a table or an entry is unknown, or a value is of the wrong type or out of
         its range, naming file and entry.
     """
+    path = Path(path)
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         _find_beside(path, tables)
