@@ -125,6 +125,11 @@ class Neighbours:
     pairs, triples : float, optional
         How many observations the less specific guess is worth.
 
+    Raises
+    ------
+    ValueError
+        If ``pairs`` or ``triples`` is not more than 0.
+
     Notes
     -----
     Chen and Goodman (1999) compare ways to mix counts of different orders.
@@ -139,6 +144,8 @@ class Neighbours:
         pairs: float = 100.0,
         triples: float = 15.0,
     ) -> None:
+        if not (pairs > 0 and triples > 0):
+            raise ValueError(f"pairs={pairs} and triples={triples}: must both be more than 0")
         self.hidden_id, self.pairs, self.triples = hidden_id, pairs, triples
         counts = torch.ones(vocab_size, dtype=torch.float64)
         self.after: defaultdict[int, Counter[int]] = defaultdict(Counter)
@@ -178,14 +185,14 @@ class Neighbours:
         guess = self.frequency
         for token, table in ((left, self.after), (right, self.before)):
             if token != self.hidden_id:
-                guess = guess * _mix(table[token], self.frequency, self.pairs) / self.frequency
+                guess = guess * _mix(table.get(token), self.frequency, self.pairs) / self.frequency
         guess = guess / guess.sum()
         if self.hidden_id not in (left, right):
-            guess = _mix(self.between[left, right], guess, self.triples)
+            guess = _mix(self.between.get((left, right)), guess, self.triples)
         return guess
 
 
-def _mix(counts: Counter[int], guess: Tensor, worth: float) -> Tensor:
+def _mix(counts: Counter[int] | None, guess: Tensor, worth: float) -> Tensor:
     """Add counts to a guess that is worth some observations, and normalise."""
     mixed = worth * guess
     if counts:
