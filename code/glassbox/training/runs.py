@@ -102,7 +102,7 @@ def read_run(path: str | os.PathLike[str], changes: Sequence[str] = ()) -> Run:
     """
     path = Path(path)
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _find_beside(path, tables)
         for change in changes:
             _change(tables, change)
