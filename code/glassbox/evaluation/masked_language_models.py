@@ -13,7 +13,7 @@ from glassbox.training.batches import stream
 from glassbox.training.masking import IGNORE, mask_tokens
 
 #: Returns the logits ``(predictions, vocab_size)`` at some positions of texts ``(texts, length)``,
-#: such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
+#: on the CPU, such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
 Predict = Callable[[Tensor, Tensor], Tensor]
 
 _AT_ONCE = 64  # texts
@@ -117,7 +117,8 @@ class Neighbours:
     Parameters
     ----------
     texts : sequence of Tensor
-        The token ids of each training text, ``(length,)``.
+        The token ids of each training text, ``(length,)``, with [CLS] and [SEP]: the first and the
+        last are counted as neighbours alone.
     vocab_size : int
         Number of tokens.
     hidden_id : int

@@ -29,7 +29,7 @@ def n_chosen(n_tokens: int, rate: float) -> int:
 
     Notes
     -----
-    As in the published code of Devlin et al. (2019).
+    As in the published code of Devlin et al. (2019), which also counts [CLS] and [SEP] as tokens.
     """
     return max(1, round(rate * n_tokens))
 
@@ -54,7 +54,7 @@ def mask_tokens(
     Parameters
     ----------
     token_ids : Tensor
-        Integers, ``(length,)``: one text.
+        Integers, ``(length,)``: one text, on the CPU, where the draws are made.
     mask_id : int
         The id of ``[MASK]``.
     vocab_size : int
