@@ -87,8 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif isinstance(loaded, FillMask):
         kind, name, measure = "a BERT", "blanks", measure_blanks
     if CORPORA.get(arguments.data, kind) != kind:
-        needed = CORPORA[arguments.data]
-        raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
+        raise ValueError(f"--data {arguments.data} needs {CORPORA[arguments.data]}, not {kind}")
     for only in ("source", "to", "beams", "length_penalty"):
         if kind != "a translator" and getattr(arguments, only) is not None:
             option = "from" if only == "source" else only.replace("_", "-")

@@ -83,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     translator.model.to(find_device(arguments.device))
     options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
     options = {name: value for name, value in options.items() if value is not None}
-    if arguments.sample:
-        options["sample"] = True
+    options["sample"] = arguments.sample
     if arguments.seed is not None:
         options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
     several = arguments.alternatives is not None and len(arguments.text) != 1

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -74,18 +75,11 @@ def evaluate_masked(
     """
     if not texts:
         raise ValueError("texts is empty: expected the token ids of one text at least")
+    hide = partial(mask_tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids)
+    draw = torch.Generator()
     pairs = [
-        mask_tokens(
-            ids,
-            mask_id=mask_id,
-            vocab_size=vocab_size,
-            special_ids=special_ids,
-            rate=rate,
-            masked=masked,
-            random=0.0,
-            generator=torch.Generator().manual_seed(stream(0, 3, number)),
-        )
-        for number, ids in enumerate(texts)
+        hide(ids, rate=rate, masked=masked, random=0.0, generator=draw.manual_seed(stream(0, 3, i)))
+        for i, ids in enumerate(texts)
     ]
     nats, right, count = 0.0, 0, 0
     # Texts of one length need no padding.

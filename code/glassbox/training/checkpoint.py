@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -45,7 +44,7 @@ class CheckpointError(OSError):
     """A checkpoint cannot be written or read; the message says which, why, and what is left."""
 
 
-def checkpoints(folder: str | os.PathLike[str]) -> list[Path]:
+def checkpoints(folder: str | Path) -> list[Path]:
     """Return the checkpoints in a folder, the oldest first."""
     folder = Path(folder)
     if not folder.is_dir():

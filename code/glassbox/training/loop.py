@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -69,7 +68,7 @@ def training_loop(
 def train(
     task: Task,
     config: TrainingConfig,
-    folder: str | os.PathLike[str],
+    folder: str | Path,
     group: Processes | None = None,
     *,
     described: Mapping[str, object] | None = None,

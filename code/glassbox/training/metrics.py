@@ -114,7 +114,7 @@ class Metrics(AbstractContextManager["Metrics"]):
                 stream.close()
 
 
-def read_metrics(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     """Read a log written by :class:`Metrics`, even while it is being written.
 
     Parameters

@@ -1,7 +1,6 @@
 """A training run as a file: the task, its data, and how it is trained (chapter 9)."""
 
 import hashlib
-import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -36,11 +35,7 @@ class Run:
     training: TrainingConfig
 
     def start(
-        self,
-        folder: str | os.PathLike[str],
-        group: Processes | None = None,
-        *,
-        tensorboard: bool = False,
+        self, folder: str | Path, group: Processes | None = None, *, tensorboard: bool = False
     ) -> bool:
         """Train, or resume where training stopped.
 
@@ -73,7 +68,7 @@ class Run:
         )
 
 
-def read_run(path: str | os.PathLike[str], changes: Sequence[str] = ()) -> Run:
+def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
     """Read a run from a TOML file.
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
