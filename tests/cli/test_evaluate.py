@@ -310,6 +310,7 @@ REFUSED = {
         (["--length-penalty", "nan", "--limit", "1"], "length_penalty=nan: "),
         (["--device", "abacus"], "--device abacus: expected cpu"),
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
+        (["--json", "/"], "'/' is a folder; expected the name of a file in one"),
     ],
     "german": [
         (["--data", "tatoeba"], "translates de to en; tatoeba is in en, fr"),
@@ -322,6 +323,7 @@ REFUSED = {
         (["--length-penalty", "0.8"], "--length-penalty: "),
         (["--split", "test"], "'test'"),
         (["--limit", "1"], "a text of 1 tokens: expected 2"),
+        (["--limit", "8"], "a text of 8 tokens is too short for windows of max_len=8"),
     ],
 }
 
@@ -336,6 +338,7 @@ def test_what_does_not_go_together_is_told_in_a_line(model, arguments, says, req
     assert answer.err.startswith("glassbox: ")
     assert says in answer.err
     assert answer.err.count("\n") == 1
+    assert "windows of" not in answer.out  # before the text is measured
 
 
 @pytest.mark.parametrize("beams", ["0", "1,0", "-1", "", "five", "1,,5", "1.5"])

@@ -9,6 +9,7 @@ from glassbox.evaluation import score_alignment, word_attention
 from glassbox.evaluation.alignment import word_numbers, word_weights
 from glassbox.translation import Translator
 from glassbox_book.exercises import EXERCISES
+from tests.translation import toy
 
 PAIR = AlignedPair("la maison blanche", "the white house", tuple(map(frozenset, ({0}, {2}, {1}))))
 
@@ -77,6 +78,15 @@ def test_a_head_that_reads_looks_at_what_was_written_a_position_before():
     assert writing.shape == reading.shape == (3, 8, 6, 6)
     gold = [min(links) for links in pair.links]
     assert writing[1, 2].argmax(-1).tolist() == reading[0, 3].argmax(-1).tolist() == gold
+
+
+def test_dropout_is_off_for_as_long(device):
+    translator = toy.blank(dropout=0.5)
+    translator.model.train().to(device)
+    pair = AlignedPair("Je vois.", "I see.", tuple(map(frozenset, ({0}, {1}, {2}))))
+    first, again = (word_attention(translator, pair, "writing") for _ in range(2))
+    assert torch.equal(first, again)
+    assert translator.model.training
 
 
 def test_when_is_one_of_two():

@@ -184,6 +184,21 @@ def test_what_cannot_be_estimated_is_refused(options, says):
         estimate_loss(model(), **({"token_ids": text()} | options))
 
 
+@pytest.mark.parametrize(
+    "function", [lambda model, ids: evaluate_language_model(model, ids, 30), estimate_loss]
+)
+@pytest.mark.parametrize(
+    ("token_ids", "says"),
+    [
+        (text().tolist(), "token_ids is of type list; expected a tensor"),
+        (text().double(), "token_ids is torch.float64; expected a tensor of integers"),
+    ],
+)
+def test_ids_that_are_no_tensor_of_integers_are_refused(function, token_ids, says):
+    with pytest.raises(TypeError, match=says):
+        function(model(), token_ids)
+
+
 def test_one_window_is_enough_for_an_estimate():
     assert estimate_loss(model(), text(9)).standard_error == pytest.approx(0, abs=1e-9)
 

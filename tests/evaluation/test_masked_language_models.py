@@ -120,6 +120,19 @@ def test_several_texts_are_guessed_one_after_the_other():
     assert torch.equal(ours.predict(rows, rows == MASK), expected)
 
 
+def test_guessing_counts_nothing():
+    ours = Neighbours([text(5, 6, 7)], VOCAB, MASK)
+    before = [len(table) for table in (ours.after, ours.before, ours.between)]
+    guess(ours, CLS, 8, MASK, 9, SEP)  # never seen
+    assert [len(table) for table in (ours.after, ours.before, ours.between)] == before == [3] * 3
+
+
+@pytest.mark.parametrize("worth", [{"pairs": 0.0}, {"triples": 0.0}, {"triples": math.nan}])
+def test_what_was_never_seen_needs_a_guess_that_is_worth_something(worth):
+    with pytest.raises(ValueError, match=r"pairs=.* and triples=.*: must both be more than 0"):
+        Neighbours([text(5, 6, 7)], VOCAB, MASK, **worth)
+
+
 def test_hidden_neighbours_do_not_count():
     ours = Neighbours([text(5, 6, 7)] * 3, VOCAB, MASK)
     first, second = guess(ours, CLS, 5, MASK, MASK, SEP)

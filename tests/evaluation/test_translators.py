@@ -50,6 +50,14 @@ def test_the_order_of_pairs_is_nothing():
     assert wrong.nats != pytest.approx(found.nats, rel=1e-6)
 
 
+def test_pairs_may_come_one_by_one_and_a_single_text_is_not_its_letters():
+    translator = toy.blank()
+    found = evaluate_translator(translator, iter(toy.ENGLISH), iter(toy.FRENCH), "fr")
+    assert found == evaluate_translator(translator, toy.ENGLISH, toy.FRENCH, "fr")
+    with pytest.raises(TypeError, match="texts is str"):
+        evaluate_translator(translator, "I see.", "Je vois.", "fr")
+
+
 def test_the_end_is_a_token_and_no_byte():
     translator = toy.blank()
     found = evaluate_translator(translator, ["I see."], ["Élan !"], "fr")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -208,6 +209,15 @@ def test_each_bit_of_a_stream_depends_on_each_number() -> None:
             flips[place].update(bit for bit in range(63) if changed >> bit & 1)
     for counts in flips:
         assert all(120 < counts[bit] < 280 for bit in range(63))  # 200, give or take 8 deviations
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_seed_is_any_whole_number_and_no_fraction() -> None:
+    numbers: Any = np.int64(3), np.uint32(2**32 - 1)
+    assert stream(*numbers) == stream(3, 2**32 - 1)
+    half: Any = 0.5
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        stream(half)
 
 
 @pytest.mark.parametrize("number", [-1, 2**32])

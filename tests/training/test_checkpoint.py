@@ -331,6 +331,16 @@ def test_weights_of_another_model_are_refused_naming_the_first_that_differs(tmp_
         load_checkpoint(path, other, make_optimizer(other, TRAINING), CONFIG)
 
 
+def test_a_model_is_left_as_it_was_by_weights_that_are_not_its_own(tmp_path: Path) -> None:
+    path = save(tmp_path)
+    longer = Follows(ToyConfig())
+    longer.zoom = nn.Linear(2, 2)  # all others fit
+    before = {name: tensor.clone() for name, tensor in longer.state_dict().items()}
+    with pytest.raises(ValueError, match=r"zoom.bias is missing there, and \(2,\) here"):
+        load_checkpoint(path, longer, make_optimizer(longer, TRAINING), CONFIG)
+    assert all(torch.equal(longer.state_dict()[name], before[name]) for name in before)
+
+
 # What cannot be written.
 
 

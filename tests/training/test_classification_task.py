@@ -153,7 +153,11 @@ def test_what_is_saved_has_learned(
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"corpus": "imdb"}, "corpus='imdb'"), ({"max_len": 2}, "max_len=2: must be at least 3")],
+    [
+        ({"corpus": "imdb"}, "corpus='imdb'"),
+        ({"max_len": 2}, "max_len=2: expected a whole number, at least 3, for [CLS], a word and"),
+        ({"tokens": 0}, "tokens=0: expected a whole number, at least 1"),
+    ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(
     config: ClassificationConfig, changes: dict, message: str, as_a_reader: None

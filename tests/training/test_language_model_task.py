@@ -76,6 +76,12 @@ def test_the_model_sees_a_block_at_most() -> None:
     assert model.config.vocab_size == len({*TRAIN, *VALID})
 
 
+def test_another_vocabulary_than_that_of_the_text_is_refused_before_training() -> None:
+    task = LanguageModelTask(replace(CONFIG, model={**CONFIG.model, "vocab_size": 100}))
+    with pytest.raises(ValueError, match="different ones, for a model of 100 tokens; expected one"):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     task = LanguageModelTask(CONFIG)
     torch.manual_seed(0)
@@ -120,7 +126,14 @@ def test_a_text_that_cannot_be_learned_from_is_named(
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"corpus": "goethe"}, "corpus='goethe'"), ({"architecture": "rnn"}, "architecture='rnn'")],
+    [
+        ({"corpus": "goethe"}, "corpus='goethe'"),
+        ({"architecture": "rnn"}, "architecture='rnn'"),
+        ({"block_len": 0}, "block_len=0: expected a whole number, at least 1"),
+        ({"batch_size": -1}, "batch_size=-1: expected a whole number, at least 1"),
+        ({"accumulate": 0}, "accumulate=0: expected a whole number, at least 1"),
+        ({"steps_per_epoch": 0}, "steps_per_epoch=0: expected a whole number, at least 1"),
+    ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(
     changes: dict, message: str, as_a_reader: None

@@ -233,6 +233,13 @@ def started(folder: Path) -> TrainingState:
     return TrainingState(task, TRAINING, group, model, model, optimizer, folder)
 
 
+def test_a_folder_may_be_a_name_and_a_file_too(tmp_path: Path, whole: Path) -> None:
+    assert train(Toy(), TRAINING, str(tmp_path))
+    assert_same(tmp_path, whole)
+    assert checkpoints(str(tmp_path / "checkpoints")) == checkpoints(tmp_path / "checkpoints") != []
+    assert read_metrics(str(tmp_path / "metrics.jsonl")) == read_metrics(tmp_path / "metrics.jsonl")
+
+
 def test_the_loop_alone_learns_the_same_and_writes_nothing(tmp_path: Path) -> None:
     training = started(tmp_path / "nothing")
     training_loop(training)

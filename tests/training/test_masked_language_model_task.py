@@ -111,6 +111,12 @@ def test_a_text_without_a_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(MaskedLanguageModelTask(CONFIG).texts) == len(TRAIN)
 
 
+def test_another_vocabulary_than_that_of_the_texts_is_refused_before_training() -> None:
+    task = MaskedLanguageModelTask(replace(CONFIG, model={**CONFIG.model, "vocab_size": 400}))
+    with pytest.raises(ValueError, match=r"a tokenizer of \d+ tokens for a model of 400"):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     schedule = Schedule(kind="constant", peak=1e-2, warmup=0)
     config = TrainingConfig(schedule, steps=30, validate_every=30, checkpoint_every=30)
@@ -131,7 +137,10 @@ def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
         ({"corpus": "goethe"}, "corpus='goethe'"),
         ({"rate": 0.0}, "rate=0.0: the share of tokens"),
         ({"masked": 0.95}, "masked=0.95 and random=0.1 are shares"),
-        ({"max_len": 2}, "max_len=2: must be at least 3"),
+        ({"max_len": 2}, "max_len=2: expected a whole number, at least 3, for [CLS], a word and"),
+        ({"vocab_size": 0}, "vocab_size=0: expected a whole number, at least 1"),
+        ({"tokens": 0}, "tokens=0: expected a whole number, at least 1"),
+        ({"accumulate": 0}, "accumulate=0: expected a whole number, at least 1"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(

@@ -90,9 +90,9 @@ def test_a_generator_repeats_the_draw_and_the_text_is_left_alone():
         (torch.tensor([5, 6000]), {}, ValueError, "token_ids runs from 5 to 6000"),
         (torch.tensor([CLS, SEP]), {}, ValueError, "the text has 2 tokens, and none that may be"),
         (torch.zeros(0, dtype=torch.int64), {}, ValueError, "the text has 0 tokens, and none"),
-        (torch.zeros(2, 3, dtype=torch.int64), {}, ValueError, "token_ids have shape (2, 3)"),
-        (torch.zeros(3), {}, TypeError, "token_ids are torch.float32; expected"),
-        ([1, 2], {}, TypeError, "token_ids are a list; expected"),
+        (torch.zeros(2, 3, dtype=torch.int64), {}, ValueError, "token_ids has shape (2, 3)"),
+        (torch.zeros(3), {}, TypeError, "token_ids is torch.float32; expected"),
+        ([1, 2], {}, TypeError, "token_ids is of type list; expected"),
     ],
 )
 def test_what_cannot_be_masked_is_refused(ids, options, error, message, as_a_reader):

@@ -76,8 +76,8 @@ def test_whole_numbers_are_fractions_where_these_are_meant(file: Path) -> None:
 
 
 def test_what_a_file_does_not_say_is_as_the_configurations_have_it(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text("[language_model]\n")
-    run = read_run(tmp_path / "run.toml")
+    (tmp_path / "run.toml").write_text("\ufeff[language_model]\r\n", encoding="utf-8")
+    run = read_run(str(tmp_path / "run.toml"))
     assert run == Run("language_model", LanguageModelTaskConfig(), TrainingConfig())
 
 

@@ -115,6 +115,8 @@ def test_pairs_that_are_too_long_are_left_out() -> None:
     limit = sorted(lengths)[4]
     task = TranslationTask(replace(CONFIG, max_len=limit))
     assert len(task.examples) == sum(length <= limit for length in lengths)
+    with pytest.raises(ValueError, match="all 8 pairs are longer than max_len=3: raise it"):
+        TranslationTask(replace(CONFIG, max_len=3))
 
 
 def test_padding_changes_neither_loss_nor_gradient() -> None:
@@ -164,6 +166,22 @@ def test_validation_is_the_unsmoothed_mean_over_all_held_out_tokens() -> None:
     assert measured["perplexity"] == pytest.approx(torch.tensor(nll).exp().item(), rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ({"vocab_size": 400}, "the model has vocab_size=400, the tokenizer 300"),
+        ({"target_vocab_size": 400}, "the model has written_vocab_size=400, the tokenizer 300"),
+        ({"pad_id": 5}, "the model has pad_id=5, the tokenizer 0"),
+    ],
+)
+def test_another_vocabulary_than_the_tokenizer_s_is_refused_before_training(
+    size: dict, message: str
+) -> None:
+    task = TranslationTask(replace(CONFIG, model={**CONFIG.model, **size}))
+    with pytest.raises(ValueError, match=message):
+        task.build()
+
+
 def test_what_is_saved_translates_as_what_was_trained(tmp_path: Path) -> None:
     task = TranslationTask(CONFIG)
     torch.manual_seed(0)
@@ -188,6 +206,20 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
     for name, tensor in built.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name])
     assert further.examples == task.examples
+    wider = TranslationTask(replace(CONFIG, start=str(tmp_path / "model"), model={"d_model": 32}))
+    with pytest.raises(ValueError, match=r"model={'d_model': 32} differs from start='.*': leave"):
+        wider.build()
+
+
+def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Path) -> None:
+    """It would be saved as a translator of the former languages."""
+    task = TranslationTask(CONFIG)
+    task.save(task.build(), tmp_path / "model")
+    file = tmp_path / "pairs.tsv"
+    file.write_text("".join(f"Hund {number}\tdog {number}\n" for number in range(40)))
+    config = replace(CONFIG, corpus="pairs", pairs=str(file), directions=(("de", "en"),))
+    with pytest.raises(ValueError, match=r"source='de', to='en': .* no such direction, but en to"):
+        TranslationTask(replace(config, start=str(tmp_path / "model")))
 
 
 @pytest.mark.parametrize(
@@ -196,6 +228,10 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
         ({"corpus": "europarl"}, "corpus='europarl'"),
         ({"directions": ()}, "directions is empty"),
         ({"plain": 1.5}, "plain=1.5: a share of the pairs, from 0 to 1"),
+        ({"smoothing": 1.0}, "smoothing=1.0: expected at least 0 and less than 1"),
+        ({"vocab_size": 0}, "vocab_size=0: expected a whole number, at least 1"),
+        ({"tokens": 0}, "tokens=0: expected a whole number, at least 1"),
+        ({"accumulate": 0}, "accumulate=0: expected a whole number, at least 1"),
         ({"max_len": 0}, "max_len=0: expected a whole number, at least 1"),
         ({"repeat": 0}, "repeat=0: expected a whole number, at least 1"),
         ({"corpus": "pairs"}, "corpus='pairs' needs a file of them, such as pairs='pairs.tsv'"),
@@ -207,6 +243,15 @@ def test_a_configuration_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         replace(CONFIG, **changes)
+
+
+def test_lines_end_where_an_editor_ends_them(tmp_path: Path) -> None:
+    """Not within a sentence; and a byte-order mark is no part of the first."""
+    file = tmp_path / "pairs.tsv"
+    text = "\ufeff# ours\r\none\u2028two\tun\x85deux\r\nthree\ttrois\rfour\tquatre"
+    file.write_bytes(text.encode())
+    expected = [("one\u2028two", "un\x85deux"), ("three", "trois"), ("four", "quatre")]
+    assert read_rows(file, ("en", "fr")) == expected
 
 
 @pytest.mark.parametrize("line", ["only one text", "a\tb\tc", "a\t", "\tb"])

@@ -81,6 +81,15 @@ def test_white_space_is_one_space():
     assert TOKENIZER.encode_text(" \t") == []
 
 
+def test_texts_may_come_one_by_one_and_a_single_text_is_not_its_letters():
+    """They are read twice: for the vocabulary, and for the classifier."""
+    once = {language: iter(texts) for language, texts in TEXTS.items()}
+    found = TranslationTokenizer.train(once, 300)
+    assert found.classifier == TranslationTokenizer.train(TEXTS, 300).classifier
+    with pytest.raises(TypeError, match=r"texts is str, 'I see\.'; expected several strings"):
+        TranslationTokenizer.train({"en": "I see.", "fr": "Je vois."}, 300)
+
+
 def test_lower_case_is_an_option_of_the_tokenizer():
     small = TranslationTokenizer.train(TEXTS, 300, lowercase=True)
     assert small.encode_text("I SEE A DOG.") == small.encode_text("i see a dog.")

@@ -422,9 +422,9 @@ def test_no_more_is_written_than_there_are_positions_for():
     assert len(one.tokens) == 20
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.bool])
+@pytest.mark.parametrize("dtype", [torch.int8, torch.bool, "bfloat16"])
 def test_weights_are_stored_as_floating_point_numbers(dtype, tmp_path):
-    with pytest.raises(ValueError, match=f"dtype={dtype}: expected floating-point"):
+    with pytest.raises(ValueError, match=f"dtype={dtype!r}: expected floating-point"):
         toy.blank().save_pretrained(tmp_path, dtype)
     assert [*tmp_path.iterdir()] == []
 

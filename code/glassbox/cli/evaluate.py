@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         If options contradict one another or the model.
     FileNotFoundError
         If there is no such model, or no folder for the figures.
+    IsADirectoryError
+        If a folder is in the place of the file for them.
     ModuleNotFoundError
         If a library that measures is not installed.
     """
@@ -85,8 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif isinstance(loaded, FillMask):
         kind, name, measure = "a BERT", "blanks", measure_blanks
     if CORPORA.get(arguments.data, kind) != kind:
-        needed = CORPORA[arguments.data]
-        raise ValueError(f"--data {arguments.data} needs {needed}, not {kind}")
+        raise ValueError(f"--data {arguments.data} needs {CORPORA[arguments.data]}, not {kind}")
     for only in ("source", "to", "beams", "length_penalty"):
         if kind != "a translator" and getattr(arguments, only) is not None:
             option = "from" if only == "source" else only.replace("_", "-")
@@ -226,6 +227,8 @@ def measure_text(
     print_files(files)
     token_ids, n_bytes = loaded.encode(text), len(text[1:].encode())
     context = loaded.model.config.max_len
+    draw = torch.Generator().manual_seed(0)
+    estimate = estimate_loss(loaded.model, token_ids, generator=draw)  # refuses too short a text
     windows = []
     wide = {"name": 28, "figure": 16}
     print_row("", "nats per token", "perplexity", "bits per byte", **wide)
@@ -237,8 +240,6 @@ def measure_text(
         numbers = [likelihood.loss, likelihood.perplexity, likelihood.bits_per_byte]
         first = f"windows of {context}, every {stride}"
         print_row(first, *(f"{number:.4f}" for number in numbers), **wide)
-    draw = torch.Generator().manual_seed(0)
-    estimate = estimate_loss(loaded.model, token_ids, generator=draw)
     figures = f"{estimate.loss:.4f}", f"± {estimate.standard_error:.4f}"
     print_row("nanoGPT's estimate", *figures, **wide)
     measured = {"text": len(text), "windows": windows, "estimate": estimate._asdict()}

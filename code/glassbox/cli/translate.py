@@ -58,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         If options contradict one another, or a line is not UTF-8.
     FileNotFoundError
         If there is no such translator, or no folder for the page.
+    IsADirectoryError
+        If a folder is in the place of the page.
     """
     if arguments.alternatives is not None:
         check_at_least("--alternatives", arguments.alternatives, 1)
@@ -81,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     translator.model.to(find_device(arguments.device))
     options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
     options = {name: value for name, value in options.items() if value is not None}
-    if arguments.sample:
-        options["sample"] = True
+    options["sample"] = arguments.sample
     if arguments.seed is not None:
         options["generator"] = torch.Generator(translator.device).manual_seed(arguments.seed)
     several = arguments.alternatives is not None and len(arguments.text) != 1
@@ -168,12 +169,16 @@ def lines() -> Iterator[str]:
 
 
 def check_folder(file: Path) -> None:
-    """Reject a ``file`` whose folder does not exist.
+    """Reject a ``file`` that cannot be written: its folder does not exist, or it is one.
 
     Raises
     ------
     FileNotFoundError
         If there is no folder to write it in.
+    IsADirectoryError
+        If it is a folder itself.
     """
+    if file.is_dir():
+        raise IsADirectoryError(f"{str(file)!r} is a folder; expected the name of a file in one")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"no folder {str(file.parent)!r} to write {file.name} in: make it")

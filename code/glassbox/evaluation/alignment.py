@@ -10,6 +10,7 @@ from torch import Tensor
 from glassbox.checks import check_kind
 from glassbox.data.alignments import AlignedPair
 from glassbox.looking import record
+from glassbox.modes import evaluating
 from glassbox.translation import Translator
 
 
@@ -19,7 +20,7 @@ def word_numbers(pieces: Sequence[str]) -> Int[Tensor, " length"]:
     Parameters
     ----------
     pieces : sequence of str
-        The tokens; a ``Ġ`` or a punctuation mark begins a word; ``<…>`` belongs to none.
+        The tokens; a ``Ġ`` or one of ``.,?!`` begins a word; ``<…>`` belongs to none.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def word_attention(
     Parameters
     ----------
     translator : Translator
-        The model to examine.
+        The model to examine, in eval mode during the call.
     pair : AlignedPair
         The sentences.
     when : {"writing", "reading"}
@@ -98,8 +99,9 @@ def word_attention(
     check_kind("when", when, ("writing", "reading"))
     tokenizer = translator.tokenizer
     source, target = tokenizer.encode_source(pair.source, to), tokenizer.encode_target(pair.target)
-    with record(translator.model) as tape:
-        translator.model(torch.tensor([source]), torch.tensor([target[:-1]]))
+    inputs = [torch.tensor([ids], device=translator.device) for ids in (source, target[:-1])]
+    with evaluating(translator.model), record(translator.model) as tape:
+        translator.model(*inputs)
     weights = torch.stack([run.weights[0] for name, run in tape.items() if "cross" in name])
     asking = target[1:] if when == "writing" else target[:-1]
     words = (word_numbers(tokenizer.tokens(ids)) for ids in (asking, source))

@@ -45,7 +45,17 @@ def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     -------
     Counter of tuple of str
         How often each occurs; empty if the sentence is shorter than ``n``.
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is not positive.
+    TypeError
+        If the sentence is a text that is not split.
     """
+    check_at_least("n", n, 1)
+    if isinstance(tokens, str):
+        raise TypeError(f"{tokens!r:.60} is text; expected a list of tokens, as text.split() gives")
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
@@ -70,6 +80,11 @@ def clipped_matches(
     -------
     tuple of int
         Number of matching n-grams, and of all n-grams.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`count_ngrams`, also for a reference that is not in a list of references.
 
     Notes
     -----

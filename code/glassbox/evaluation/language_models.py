@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_at_least, check_tensors
 from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.models.language_model import LanguageModel
 from glassbox.modes import evaluating
@@ -39,10 +39,9 @@ def evaluate_language_model(
     """Measure a language model on a whole text: every token but the first is predicted once.
 
     The text is cut into windows of as many tokens as the model reads at most, its ``max_len``; one
-    begins every ``stride`` tokens. Where
-    windows overlap, a token counts in the first one that predicts it. Without overlap, the first
-    tokens of a window are predicted from little context; the smaller the stride, the more context
-    each token has, and the longer the evaluation takes.
+    begins every ``stride`` tokens. Where windows overlap, a token counts in the first one that
+    predicts it. Without overlap, the first tokens of a window are predicted from little context;
+    the smaller the stride, the more context each token has, and the longer the evaluation takes.
 
     Parameters
     ----------
@@ -67,6 +66,8 @@ def evaluate_language_model(
     ------
     ValueError
         If the text has less than two tokens, or a number is out of its range.
+    TypeError
+        If ``token_ids`` are not a tensor of integers.
 
     Notes
     -----
@@ -127,6 +128,8 @@ def estimate_loss(
     ------
     ValueError
         If the text is shorter than a window and its last label, or a number is out of its range.
+    TypeError
+        If ``token_ids`` are not a tensor of integers.
 
     Notes
     -----
@@ -159,6 +162,7 @@ def _window_losses(
 
 def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
     """Reject what is no text; return how much of it the model reads at a time."""
+    check_tensors(token_ids=token_ids)
     if token_ids.dim() != 1:
         raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")
     if token_ids.numel() < 2:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from glassbox.training.batches import stream
 from glassbox.training.masking import IGNORE, mask_tokens
 
 #: Returns the logits ``(predictions, vocab_size)`` at some positions of texts ``(texts, length)``,
-#: such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
+#: on the CPU, such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
 Predict = Callable[[Tensor, Tensor], Tensor]
 
 _AT_ONCE = 64  # texts
@@ -74,18 +75,11 @@ def evaluate_masked(
     """
     if not texts:
         raise ValueError("texts is empty: expected the token ids of one text at least")
+    hide = partial(mask_tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids)
+    draw = torch.Generator()
     pairs = [
-        mask_tokens(
-            ids,
-            mask_id=mask_id,
-            vocab_size=vocab_size,
-            special_ids=special_ids,
-            rate=rate,
-            masked=masked,
-            random=0.0,
-            generator=torch.Generator().manual_seed(stream(0, 3, number)),
-        )
-        for number, ids in enumerate(texts)
+        hide(ids, rate=rate, masked=masked, random=0.0, generator=draw.manual_seed(stream(0, 3, i)))
+        for i, ids in enumerate(texts)
     ]
     nats, right, count = 0.0, 0, 0
     # Texts of one length need no padding.
@@ -117,13 +111,19 @@ class Neighbours:
     Parameters
     ----------
     texts : sequence of Tensor
-        The token ids of each training text, ``(length,)``.
+        The token ids of each training text, ``(length,)``, with [CLS] and [SEP]: the first and the
+        last are counted as neighbours alone.
     vocab_size : int
         Number of tokens.
     hidden_id : int
         The id of ``[MASK]``.
     pairs, triples : float, optional
         How many observations the less specific guess is worth.
+
+    Raises
+    ------
+    ValueError
+        If ``pairs`` or ``triples`` is not more than 0.
 
     Notes
     -----
@@ -139,6 +139,8 @@ class Neighbours:
         pairs: float = 100.0,
         triples: float = 15.0,
     ) -> None:
+        if not (pairs > 0 and triples > 0):
+            raise ValueError(f"pairs={pairs} and triples={triples}: must both be more than 0")
         self.hidden_id, self.pairs, self.triples = hidden_id, pairs, triples
         counts = torch.ones(vocab_size, dtype=torch.float64)
         self.after: defaultdict[int, Counter[int]] = defaultdict(Counter)
@@ -178,14 +180,14 @@ class Neighbours:
         guess = self.frequency
         for token, table in ((left, self.after), (right, self.before)):
             if token != self.hidden_id:
-                guess = guess * _mix(table[token], self.frequency, self.pairs) / self.frequency
+                guess = guess * _mix(table.get(token), self.frequency, self.pairs) / self.frequency
         guess = guess / guess.sum()
         if self.hidden_id not in (left, right):
-            guess = _mix(self.between[left, right], guess, self.triples)
+            guess = _mix(self.between.get((left, right)), guess, self.triples)
         return guess
 
 
-def _mix(counts: Counter[int], guess: Tensor, worth: float) -> Tensor:
+def _mix(counts: Counter[int] | None, guess: Tensor, worth: float) -> Tensor:
     """Add counts to a guess that is worth some observations, and normalise."""
     mixed = worth * guess
     if counts:

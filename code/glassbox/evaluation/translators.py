@@ -1,6 +1,6 @@
 """The likelihood that a translator assigns to reference translations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import torch
 
@@ -8,13 +8,14 @@ from glassbox.checks import check_at_least
 from glassbox.data.padding import pad
 from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.modes import evaluating
+from glassbox.tokenization.checks import check_texts
 from glassbox.translation import Translator
 
 
 def evaluate_translator(
     translator: Translator,
-    sources: Sequence[str],
-    targets: Sequence[str],
+    sources: Iterable[str],
+    targets: Iterable[str],
     to: str,
     *,
     batch_size: int = 64,
@@ -30,7 +31,7 @@ def evaluate_translator(
     ----------
     translator : Translator
         The translator, whose model is in eval mode during the call.
-    sources, targets : sequence of str
+    sources, targets : iterable of str
         Equally many of both.
     to : str
         The language of the targets.
@@ -48,11 +49,14 @@ def evaluate_translator(
     ValueError
         If there is no pair, sources and targets differ in number, or the translator does not write
         this language.
+    TypeError
+        If anything but strings is given, or a single one instead of several.
 
     Notes
     -----
     Chapter 9.
     """
+    sources, targets = list(check_texts(sources)), list(check_texts(targets))
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} sources and {len(targets)} targets: expected pairs")
     if not sources:

@@ -22,7 +22,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
     Memory holds one checkpoint and the sum, however many there are. The sum is in float64 and
     rounded once: tied weights have equal means, and a weight that is the same in all checkpoints
-    keeps every bit.
+    keeps every bit, unless it is itself in float64.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 
 import torch
 
@@ -169,12 +170,14 @@ def stream(*numbers: int) -> int:
     ------
     ValueError
         If a number is negative or too large.
+    TypeError
+        If it is not a whole number.
     """
     mixed = 0
     for number in numbers:
         if not 0 <= number < 2**32:
             raise ValueError(f"{number} is no seed: expected 0 to {2**32 - 1}")
-        mixed = _scramble(mixed ^ number)
+        mixed = _scramble(mixed ^ index(number))
     return mixed >> 1
 
 

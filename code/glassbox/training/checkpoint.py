@@ -44,8 +44,9 @@ class CheckpointError(OSError):
     """A checkpoint cannot be written or read; the message says which, why, and what is left."""
 
 
-def checkpoints(folder: Path) -> list[Path]:
+def checkpoints(folder: str | Path) -> list[Path]:
     """Return the checkpoints in a folder, the oldest first."""
+    folder = Path(folder)
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if _FOLDER.fullmatch(path.name))
@@ -189,7 +190,8 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
     Raises
     ------
     ValueError
-        If the weights at ``path`` are not this model's, naming one that differs.
+        If the weights at ``path`` are not this model's, naming one that differs. The model is left
+        as it was.
     """
     tensors = _tensors(model)
     for name in sorted({*tensors, *weights}):
@@ -201,7 +203,8 @@ def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
                 f"{path} is of another model: {name} is {kept} there, and {given} here. Have the "
                 "data changed? Train into another folder"
             )
-        copy_full_tensor(tensors[name], weights[name])
+    for name, tensor in tensors.items():
+        copy_full_tensor(tensor, weights[name])
 
 
 def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> Checkpoint:

@@ -68,7 +68,7 @@ def training_loop(
 def train(
     task: Task,
     config: TrainingConfig,
-    folder: Path,
+    folder: str | Path,
     group: Processes | None = None,
     *,
     described: Mapping[str, object] | None = None,
@@ -86,7 +86,7 @@ def train(
         The task to train.
     config : TrainingConfig
         How to train. A finished run continues if ``config`` has more steps.
-    folder : Path
+    folder : str or path
         Where everything is written; if it has checkpoints, training resumes from the last.
     group : Processes, optional
         The processes that train; this one alone, on the CPU, if left out.
@@ -115,9 +115,10 @@ def train(
 
     Notes
     -----
-    Chapter 9.
+    Chapter 9. Initial weights and dropout are drawn from PyTorch's own generator, which is seeded
+    anew in each step: what is drawn from it after the training depends on ``config``.
     """
-    group = group or Processes(0, 1, torch.device("cpu"))
+    group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder)
     # As in JSON: tuples become lists, and unsupported types fail before the first step.
     definition = json.loads(json.dumps({**(described or {}), **defining(config)}))
     torch.manual_seed(stream(config.seed, 0))

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype
 from glassbox.kernels import formula
 
 
@@ -134,22 +135,14 @@ def smoothed_sums(
 
 def _check(logits: Tensor, labels: Tensor, smoothing: float) -> None:
     """Reject inputs that do not fit together."""
-    if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        given = logits.dtype if isinstance(logits, Tensor) else f"a {type(logits).__name__}"
-        raise TypeError(f"logits are {given}; expected floating-point numbers, torch.float32")
-    if not isinstance(labels, Tensor) or labels.dtype not in (torch.int64, torch.int32):
-        given = labels.dtype if isinstance(labels, Tensor) else f"a {type(labels).__name__}"
-        raise TypeError(f"labels are {given}; expected a tensor of integers, torch.int64")
+    check_dtype("logits", logits, FLOATS, "floating-point numbers, torch.float32")
+    check_dtype("labels", labels, INTEGERS, "a tensor of integers, torch.int64")
     if logits.dim() == 0 or logits.shape[:-1] != labels.shape or not logits.size(-1):
         raise ValueError(
             f"logits have shape {tuple(logits.shape)}, labels {tuple(labels.shape)}; expected "
             "(..., vocab) and (...): one label for each row of logits"
         )
-    if logits.device != labels.device:
-        raise ValueError(
-            f"labels are on {labels.device}, the logits on {logits.device}: move them there with "
-            f".to('{logits.device}')"
-        )
+    check_device("labels", labels, logits.device, "the logits")
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing={smoothing}: expected at least 0 and less than 1, such as 0.1")
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassbox.checks import check_whole
+from glassbox.checks import INTEGERS, check_dtype, check_whole, wrong_shape
 
 #: The label of a position that is not predicted.
 IGNORE = -100
@@ -29,7 +29,7 @@ def n_chosen(n_tokens: int, rate: float) -> int:
 
     Notes
     -----
-    As in the published code of Devlin et al. (2019).
+    As in the published code of Devlin et al. (2019), which also counts [CLS] and [SEP] as tokens.
     """
     return max(1, round(rate * n_tokens))
 
@@ -54,7 +54,7 @@ def mask_tokens(
     Parameters
     ----------
     token_ids : Tensor
-        Integers, ``(length,)``: one text.
+        Integers, ``(length,)``: one text, on the CPU, where the draws are made.
     mask_id : int
         The id of ``[MASK]``.
     vocab_size : int
@@ -137,14 +137,10 @@ def check_masking(rate: float, masked: float, random: float) -> None:
 
 
 def _check_text(token_ids: Tensor, mask_id: int, vocab_size: int) -> None:
-    if not isinstance(token_ids, Tensor) or token_ids.dtype not in (torch.int64, torch.int32):
-        given = getattr(token_ids, "dtype", f"a {type(token_ids).__name__}")
-        raise TypeError(f"token_ids are {given}; expected a tensor of integers, torch.int64")
+    check_dtype("token_ids", token_ids, INTEGERS, "a tensor of integers, torch.int64")
     if token_ids.dim() != 1:
-        raise ValueError(
-            f"token_ids have shape {tuple(token_ids.shape)}; expected (length,), one text: mask "
-            "the texts of a batch before they are padded"
-        )
+        expected = "(length,), one text: mask the texts of a batch before they are padded"
+        raise wrong_shape("token_ids", token_ids, expected)
     check_whole("mask_id", mask_id)
     for name, ids in (("mask_id", [mask_id]), ("token_ids", token_ids.tolist())):
         if ids and not 0 <= min(ids) <= max(ids) < vocab_size:

@@ -114,12 +114,12 @@ class Metrics(AbstractContextManager["Metrics"]):
                 stream.close()
 
 
-def read_metrics(path: Path) -> list[dict[str, Any]]:
+def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     """Read a log written by :class:`Metrics`, even while it is being written.
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         The file, ``metrics.jsonl``.
 
     Returns
@@ -135,7 +135,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     ValueError
         If any other line is damaged, naming it.
     """
-    return [entry for _, entry in _entries(path)]
+    return [entry for _, entry in _entries(Path(path))]
 
 
 @contextmanager

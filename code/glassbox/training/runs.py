@@ -35,13 +35,13 @@ class Run:
     training: TrainingConfig
 
     def start(
-        self, folder: Path, group: Processes | None = None, *, tensorboard: bool = False
+        self, folder: str | Path, group: Processes | None = None, *, tensorboard: bool = False
     ) -> bool:
         """Train, or resume where training stopped.
 
         Parameters
         ----------
-        folder, group, tensorboard : Path, Processes, bool
+        folder, group, tensorboard : str or path, Processes, bool
             As for :func:`glassbox.training.train`. A checkpoint stores the digests of the run's
             data files, and is rejected if they have changed.
 
@@ -68,7 +68,7 @@ class Run:
         )
 
 
-def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
+def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
     """Read a run from a TOML file.
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
@@ -78,7 +78,7 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         The file.
     changes : sequence of str, optional
         Entries to replace, such as ``"training.steps=100"``; values as in TOML.
@@ -95,8 +95,9 @@ def read_run(path: Path, changes: Sequence[str] = ()) -> Run:
         If it is not TOML, a table or an entry is unknown, or a value is of the wrong type or out of
         its range, naming file and entry.
     """
+    path = Path(path)
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _find_beside(path, tables)
         for change in changes:
             _change(tables, change)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -12,7 +12,7 @@ from torch import Tensor
 from glassbox.data import plain_spaces
 from glassbox.files import atomic_update
 from glassbox.tokenization import BPE
-from glassbox.tokenization.checks import check_text
+from glassbox.tokenization.checks import check_text, check_texts
 from glassbox.tokenization.formats.files import find_folder, read_json, write_json
 from glassbox.translation.language import LanguageClassifier
 
@@ -98,7 +98,7 @@ class TranslationTokenizer:
     @classmethod
     def train(
         cls,
-        texts: Mapping[str, Sequence[str]],
+        texts: Mapping[str, Iterable[str]],
         vocab_size: int,
         *,
         directions: Iterable[tuple[str, str]] | None = None,
@@ -108,7 +108,7 @@ class TranslationTokenizer:
 
         Parameters
         ----------
-        texts : mapping of str to sequence of str
+        texts : mapping of str to iterable of str
             The training texts of each language, and nothing else.
         vocab_size : int
             Number of tokens, at least 256 plus the special tokens.
@@ -127,6 +127,7 @@ class TranslationTokenizer:
         ValueError, TypeError
             As the class, and :meth:`glassbox.tokenization.BPE.train`.
         """
+        texts = {language: list(check_texts(part)) for language, part in texts.items()}
         pairs = tuple(permutations(texts, 2) if directions is None else directions)
         _check_directions(tuple(texts), pairs)
         bpe = BPE.train(

@@ -134,8 +134,8 @@ class Translator:
         ValueError
             If ``dtype`` is not a floating-point type.
         """
-        if dtype is not None and not dtype.is_floating_point:
-            raise ValueError(f"dtype={dtype}: expected floating-point numbers, as torch.bfloat16")
+        if dtype is not None and not getattr(dtype, "is_floating_point", False):
+            raise ValueError(f"dtype={dtype!r}: expected floating-point numbers, as torch.bfloat16")
         model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
             self.tokenizer.save(beside)
@@ -202,7 +202,8 @@ class Translator:
         """Translate a text, or several.
 
         Each text is translated as a whole, so it is best to pass a longer text sentence by
-        sentence. Blank texts stay blank. The translation of a text does not depend on the others.
+        sentence. Blank texts stay blank. The translation of a text does not depend on the others,
+        unless it is drawn (``sample=True``): one generator draws them all in turn.
 
         Parameters
         ----------
@@ -279,7 +280,8 @@ class Translator:
             Number of translations to look for. There may be fewer: of those with the same text,
             only the most probable is kept.
         to, source, generator, **options
-            As for :meth:`translate`.
+            As for :meth:`translate`; at least ``n`` beams are followed, and ``n`` replaces
+            ``n_best``.
 
         Returns
         -------

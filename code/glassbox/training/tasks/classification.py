@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.data.entities import score_entities
 from glassbox.data.padding import pad
 from glassbox.data.sentences import TAGS, sst2, wnut17
@@ -65,7 +65,7 @@ class ClassificationConfig:
     Raises
     ------
     ValueError
-        If the corpus is unknown or ``max_len`` is less than 3.
+        If the corpus is unknown, ``max_len`` is less than 3, or ``tokens`` less than 1.
     """
 
     corpus: Corpus = "sst2"
@@ -76,10 +76,8 @@ class ClassificationConfig:
 
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
-        if self.max_len < 3:
-            raise ValueError(
-                f"max_len={self.max_len}: must be at least 3, for [CLS], a word and [SEP]"
-            )
+        check_at_least("tokens", self.tokens, 1)
+        check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
 
 
 class ClassificationTask:

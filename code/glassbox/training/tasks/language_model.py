@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.data import split_text, tiny_shakespeare
 from glassbox.models.character_model import KINDS, CharacterModel
 from glassbox.models.language_model import LanguageModel
@@ -63,6 +63,8 @@ class LanguageModelTaskConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_kind("architecture", self.architecture, get_args(Architecture))
+        for name in ("block_len", "batch_size", "accumulate", "steps_per_epoch"):
+            check_at_least(name, getattr(self, name), 1)
         kind: Any = KINDS[self.architecture]
         kind.config_class(**self.model)  # before the text is read
 
@@ -107,12 +109,18 @@ class LanguageModelTask:
         self.batches = RandomBlocks(len(self.text), *sizes, seed)
 
     def build(self) -> LanguageModel:
-        """Return the model with random weights."""
+        """Return the model with random weights.
+
+        Raises
+        ------
+        ValueError
+            If it has another number of tokens than the text has characters.
+        """
         kind: Any = KINDS[self.config.architecture]
         given: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
         sizes = {"vocab_size": len(self.characters), **given, **self.config.model}
-        model: LanguageModel = kind(kind.config_class(**sizes))
-        return model
+        # refuses another vocabulary now instead of when the trained model is written
+        return CharacterModel(kind(kind.config_class(**sizes)), self.characters).model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``: where their blocks begin."""

@@ -9,11 +9,12 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 from glassbox.data.english import english
 from glassbox.data.padding import pad
 from glassbox.models.bert import BertConfig
 from glassbox.models.bert_heads import BertForMaskedLM
+from glassbox.models.fill_mask import FillMask
 from glassbox.tokenization import WordPiece
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
@@ -66,10 +67,9 @@ class MaskedLanguageModelConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_masking(self.rate, self.masked, self.random)
-        if self.max_len < 3:
-            raise ValueError(
-                f"max_len={self.max_len}: must be at least 3, for [CLS], a word and [SEP]"
-            )
+        for name in ("vocab_size", "tokens", "accumulate"):
+            check_at_least(name, getattr(self, name), 1)
+        check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
         BertConfig(**self.model)  # before the texts are read
 
 
@@ -124,10 +124,18 @@ class MaskedLanguageModelTask:
         self._held_out_batches = LengthBatches([*map(len, self.held_out)], config.tokens)
 
     def build(self) -> BertForMaskedLM:
-        """Return the model with random weights."""
+        """Return the model with random weights.
+
+        Raises
+        ------
+        ValueError
+            If it has another number of tokens than the tokenizer.
+        """
         tokenizer, config = self.tokenizer, self.config
         sizes = {"vocab_size": len(tokenizer), "max_len": config.max_len, **config.model}
-        return BertForMaskedLM(BertConfig(pad_id=tokenizer.pad_id or 0, **sizes))
+        model = BertForMaskedLM(BertConfig(pad_id=tokenizer.pad_id or 0, **sizes))
+        # refuses another vocabulary now instead of when the trained model is loaded
+        return FillMask(model, tokenizer).model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every text once."""

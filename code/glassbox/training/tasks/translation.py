@@ -1,5 +1,6 @@
 """Learning to translate: pairs of sentences, in one direction or in both (chapter 9)."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -65,7 +66,8 @@ class TranslationConfig:
     model : mapping
         Sizes, as for :class:`~glassbox.transformer.TransformerConfig`.
     start : str, optional
-        A translator to fine-tune, a name or a folder; its vocabulary is kept.
+        A translator to fine-tune, a name or a folder. Its vocabulary is kept, lower-cased or not,
+        whatever ``vocab_size`` and ``lowercase`` are; ``directions`` are some of its own.
     pairs : str, optional
         A UTF-8 file with one pair per line, its sentences separated by a tab, in the order of the
         first direction's languages. With a corpus other than ``"pairs"``, these are further pairs,
@@ -107,6 +109,8 @@ class TranslationConfig:
         object.__setattr__(self, "directions", directions)  # files know lists only
         if not 0 <= self.plain <= 1:
             raise ValueError(f"plain={self.plain}: a share of the pairs, from 0 to 1")
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
         if self.corpus == "pairs" and self.repeat != 1:
@@ -114,7 +118,7 @@ class TranslationConfig:
                 f"repeat={self.repeat} counts further pairs, and with corpus='pairs' there are "
                 "none: leave it out"
             )
-        for name in ("max_len", "repeat"):
+        for name in ("vocab_size", "tokens", "accumulate", "max_len", "repeat"):
             check_at_least(name, getattr(self, name), 1)
         TransformerConfig(**self.model)  # before the texts are read
 
@@ -141,6 +145,12 @@ class TranslationTask:
     examples, held_out : list of (list of int, list of int)
         Token ids of source and target, of the training and the validation pairs.
 
+    Raises
+    ------
+    ValueError
+        If the pairs cannot be read, are in other languages, or are all too long, or the translator
+        to fine-tune does not translate in a direction.
+
     Notes
     -----
     Vaswani et al. (2017), section 5. Chapter 9.
@@ -152,6 +162,8 @@ class TranslationTask:
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
         if self.start is not None:
             self.tokenizer = self.start.tokenizer
+            for source, to in config.directions:
+                self.start.target_language("", source=source, to=to)  # refuses those it lacks
         else:
             texts, directions = _texts(pairs), config.directions
             self.tokenizer = TranslationTokenizer.train(
@@ -170,14 +182,27 @@ class TranslationTask:
         self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
-        """Return the model, with random weights or those of the translator to fine-tune."""
+        """Return the model, with random weights or those of the translator to fine-tune.
+
+        Raises
+        ------
+        ValueError
+            If its vocabulary or its special tokens are not those of the tokenizer, or its sizes not
+            those of the translator to fine-tune.
+        """
         tokenizer, sizes = self.tokenizer, self.config.model
         if self.start is not None:
             model = Transformer(replace(self.start.model.config, **sizes))
-            model.load_state_dict(self.start.model.state_dict())
+            try:
+                model.load_state_dict(self.start.model.state_dict())
+            except RuntimeError as error:
+                start = f"start={self.config.start!r}"
+                raise ValueError(f"model={sizes} differs from {start}: leave it out") from error
             return model
         ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
-        return Transformer(TransformerConfig(vocab_size=len(tokenizer), **ids, **sizes))
+        config = TransformerConfig(**{"vocab_size": len(tokenizer), **ids, **sizes})
+        # refuses another vocabulary now instead of when the trained model is written
+        return Translator(Transformer(config), tokenizer).model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
@@ -225,7 +250,10 @@ class TranslationTask:
             (tokenizer.encode_source(pair.source, pair.to), tokenizer.encode_target(pair.target))
             for pair in pairs
         ]
-        return [pair for pair in examples if max(map(len, pair)) <= longest]
+        kept = [pair for pair in examples if max(map(len, pair)) <= longest]
+        if not kept:
+            raise ValueError(f"all {len(pairs)} pairs are longer than max_len={longest}: raise it")
+        return kept
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
         device, pad = next(model.parameters()).device, self.tokenizer.pad_id
@@ -264,7 +292,9 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
         If a line does not have two texts or is not UTF-8, naming it.
     """
     rows = []
-    for number, line in enumerate(decoded(path.read_bytes(), path).splitlines(), 1):
+    text = decoded(path.read_bytes(), path).removeprefix("\ufeff")  # which some editors put first
+    # not splitlines(), which also breaks at characters within a sentence, such as U+0085
+    for number, line in enumerate(re.split("\r\n?|\n", text), 1):
         if not line.strip() or line.startswith("#"):
             continue
         texts = [text.strip() for text in line.split("\t")]
