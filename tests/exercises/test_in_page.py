@@ -193,6 +193,13 @@ def test_other_ways_to_write_it_are_right_as_well(says, body):
     assert verdict["passed"], verdict["text"]
 
 
+def test_function_that_never_ends_leaves_no_trace(says):
+    endless = "def scores(query, key):\n    return scores(query, key)\n"
+    for _ in range(30):
+        assert "maximum recursion depth" in says("scaled_dot_product.scores", endless)["text"]
+    assert says("scaled_dot_product.scores", *SOLUTIONS["scaled_dot_product.scores"])["passed"]
+
+
 def test_what_is_printed_is_kept(says, page):
     says("architecture.layers", 'def layers(n, kernel_size):\n    print("n", n)\n    return 1.5')
     assert page.evaluate("glassboxPage.printed[0]") == "n 5"

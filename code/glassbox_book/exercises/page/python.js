@@ -419,8 +419,7 @@
 
   let depth = 0;
   function deeper(run) {
-    if (++depth > 150) fail('RecursionError', 'maximum recursion depth exceeded');
-    try { return run(); } finally { depth--; }
+    try { return ++depth > 150 ? fail('RecursionError', 'maximum recursion depth exceeded') : run(); } finally { depth--; }
   }
   function call(f, args, byName) {
     spend();
