@@ -47,7 +47,7 @@
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': number,
+    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
     'enumerate values': (values) => all(values).map((value, k) => Tuple.of(BigInt(k), value))[Symbol.iterator](),
