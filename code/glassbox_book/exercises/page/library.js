@@ -91,7 +91,12 @@
     ['x dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
     ['x', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
     ['x other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
-    ['x kind', (f) => f, { to: (x, dtype) => cast(x, dtype.name ?? dtype.dtype) }],
+    ['x kind', (f) => f, { to: (x, dtype) => cast(x, named(dtype)) }],
+    ['x dim keepdim', (names) => (x, dim, keepdim) => {  // of one tensor, or of two
+      const [both, value, place] = names.map((name) => methods.get(name));
+      if (dim instanceof Tensor) return both([x, dim]);
+      return dim === undefined ? value([x]) : Tuple.of(value([x, dim, keepdim]), place([x, dim, keepdim]));
+    }, { max: ['maximum', 'amax', 'argmax'], min: ['minimum', 'amin', 'argmin'] }],
     ['x *sizes', (f) => (x, given) => f(x, sizes(given)), {
       reshape: page.reshape, view: page.viewed, permute: (x, dims) => page.permute(x, dims.map((d) => page.axis(x, BigInt(d)))),
       expand: (x, shape) => page.expand(x, shape.map((n, d) => (n < 0 ? x.shape[d - shape.length + x.shape.length] : n))),
@@ -102,13 +107,16 @@
       argsort: (x, dim = -1n) => along(x, dim, (row) => upTo(row.length).sort((i, j) => row[i] - row[j]), 'int64'),
     }],
   );
-  const filled = (shape, value, dtype) => make(dtype?.name ?? dtypeOf(value), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
+  // Python's own types are dtypes as well.
+  for (const [name, dtype] of [['bool', 'bool'], ['int', 'int64'], ['float', 'float64']]) builtins.get(name).dtype = dtype;
+  const named = (kind, otherwise) => (kind ? kind.name || kind.dtype || unknown('such a dtype') : otherwise);
+  const filled = (shape, value, dtype) => make(named(dtype, dtypeOf(value)), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
   const functions = table({
-    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, dtype?.name ?? x.dtype); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
+    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, named(dtype, x.dtype)); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
     'zeros *size dtype': (size, dtype) => filled(sizes(size), 0, dtype), 'ones *size dtype': (size, dtype) => filled(sizes(size), 1, dtype),
     'arange start end step dtype'(start, stop, step, dtype) {
       const given = bounds(start, stop, step), [a, b, by] = given.map(number), places = upTo(Math.max(0, Math.ceil((b - a) / by)));
-      return make(dtype?.name ?? page.promote(...given), [places.length], places.map((k) => a + k * by));
+      return make(named(dtype, page.promote(...given)), [places.length], places.map((k) => a + k * by));
     },
     'cat tensors dim'(tensors, dim = 0n) {
       const list = all(tensors), d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;

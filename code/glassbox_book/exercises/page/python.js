@@ -331,7 +331,9 @@
         return (scope) => ({ value: value(scope) });
       }
       if (sign) return () => ({ break: BREAK, continue: CONTINUE })[sign];
-      const targets = [list()], { kind, text } = tokens[i];
+      const targets = [list()];
+      if (accept(':')) expression();  // an annotation
+      const { kind, text } = tokens[i];
       if (kind === 'sign' && text !== '==' && /^\W+=$/.test(text)) {
         const value = ++i && list();
         return (scope) => assign(targets[0], scope, inPlace(text.slice(0, -1), targets[0](scope), value(scope)));

@@ -52,13 +52,14 @@ globalThis.glassboxPage ??= {};
   const number = (value) => (dtypeOf(value) ? Number(value instanceof Tensor ? item(value) : value) : fail('TypeError', 'a number is expected'));
   const whole = (value) => (dtypeOf(value) && !isFloat(dtypeOf(value)) ? number(value) : fail('TypeError', 'a whole number is expected'));
   const sizes = (list) => (list.length === 1 && Array.isArray(list[0]) ? list[0] : list).map(whole);
+  const isList = (value) => typeof value === 'object' && value?.length >= 0;  // or a range
   function tensor(value) {
     if (value instanceof Tensor) return value;
     const shape = [], flat = [];
     (function walk(part, depth) {
-      if (!Array.isArray(part)) return flat.push(part);
+      if (!isList(part)) return flat.push(part);
       if ((shape[depth] ??= part.length) !== part.length) fail('ValueError', `expected sequence of length ${shape[depth]} at dim ${depth} (got ${part.length})`);
-      return part.forEach((each) => walk(each, depth + 1));
+      return [...part].forEach((each) => walk(each, depth + 1));
     })(value, 0);
     const found = flat.map((each) => dtypeOf(each) ?? fail('TypeError', 'a tensor is made of numbers'));
     return make(ORDER.findLast((name) => found.includes(name)) ?? 'float32', shape, flat.map(number));
@@ -171,7 +172,7 @@ globalThis.glassboxPage ??= {};
   // The entries that a key means: a view, or a copy where lists or tensors choose.
   function select(x, key) {
     let keys = (key instanceof Tuple ? [...key] : [key]).flatMap((part) => {
-      const list = Array.isArray(part) ? (part.length ? tensor([...part]) : make('int64', [0], [])) : part;
+      const list = isList(part) ? (part.length ? tensor([...part]) : make('int64', [0], [])) : part;
       return list instanceof Tensor && list.dtype === 'bool' ? nonzero(list) : [list];
     });
     const rest = x.shape.length - keys.filter((part) => part !== null && part !== ELLIPSIS).length;
