@@ -149,6 +149,16 @@ FAULTS = {
     "return [].constructor": "list.constructor is not known here",
     "return torch.constructor": "torch.constructor is not known here",
     "return scores.constructor('alert(1)')()": "function.constructor is not known here",
+    "return round(1.25, 1)": "Line 2: round() with 2 arguments is not known here.",
+    "return query.var(-1, unbiased=False)": "var() with an argument 'unbiased' is not known here.",
+    "return query.squeeze()": "squeeze() without an argument 'dim' is not known here.",
+    "return scores(query)": "TypeError: scores() cannot be called without an argument 'key'",
+    "return isinstance(query, list)": "Line 2: isinstance is not known here.",
+    "from math import sqrt\n    return sqrt(2)": "Line 3: sqrt is not known here.",
+    "return F.layer_norm(query, (4,))": "torch.nn.functional.layer_norm is not known here.",
+    "return f'{query}'": "Line 2: f'{query}' is not known here.",
+    "query.data = key": "Line 2: this way to assign is not known here.",
+    "return torch.cat([])": "Line 2: What is done here is not known here.",
     "return globalThis": "NameError: name 'globalThis' is not defined",
     "return hasOwnProperty": "NameError: name 'hasOwnProperty' is not defined",
 }
@@ -177,7 +187,7 @@ WAYS = [
     "import math\n    d = float(query.shape[-1])\n    return query @ key.T * d**-0.5",
     "return torch.max(query, query) @ torch.min(key, key).T / query.size(1) ** 0.5",
     "return query @ key[range(len(key))].T / query.size(1) ** 0.5",
-    "d: int = query.size(1)\n    return query @ key.T / torch.ones(1, dtype=float).to(query) / d ** 0.5",
+    "d: int = query.size(1)\n    return query @ key.T / (d * torch.ones(1, dtype=int)) ** 0.5",
     "low = float('-inf')\n    return (query @ key.T).clamp(min=low) / query.size(1) ** 0.5",
     """
     table = [[0.0] * len(key) for _ in query]  # a list of lists

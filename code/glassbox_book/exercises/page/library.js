@@ -19,7 +19,7 @@
     const [name, ...takes] = spec.split(' ');
     return [name, (args, byName = new Map()) => {
       const rest = takes.findIndex((each) => each[0] === '*');
-      if (args.length > takes.length && rest < 0) fail('TypeError', `${name}() takes ${takes.length} arguments but ${args.length} were given`);
+      if (args.length > takes.length && rest < 0) unknown(`${name}() with ${args.length} arguments`);
       for (const each of byName.keys()) if (!takes.includes(each)) unknown(`${name}(${each}=...)`);
       return f(...takes.map((each, k) => (k === rest ? args.slice(k) : k < args.length && (rest < 0 || k < rest) ? args[k] : byName.get(each))));
     }];
