@@ -132,6 +132,13 @@ FAULTS = {
         "in line 2:\n    return query @ key\n"
         "    RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)"
     ),
+    "return torch.sqrt(2)": "sqrt(): argument 'input' (position 1) must be Tensor, not int",
+    "return query.expand(2, 2, 5)": "The size of tensor a (4) must match the size of tensor b (5)",
+    "return query.expand(4)": "a tensor of shape [2, 4] does not fit into [4]",
+    "return query.permute(0)": "RuntimeError: permute: each of 2 axes is expected once",
+    "return query[::-1]": "ValueError: step must be greater than zero",
+    "return query[key > 0]": "IndexError: a mask of size 3 at an axis of size 2",
+    "return query.long().mean()": "RuntimeError: mean(): could not infer output dtype.",
     "return query.T.view(8)": "RuntimeError: view size is not compatible",
     "return quary": "NameError: name 'quary' is not defined",
     "while True:\n        pass": "Line 3: your function takes too many steps",
