@@ -71,7 +71,7 @@ CASES = {
     "no heads": (lambda: head_view(GOOD, TOKENS, heads=[]), r"heads=\[\].*at least one"),
     "a head twice": (lambda: model_view(GOOD, TOKENS, heads=[1, 1]), r"heads=\[1, 1\].*twice"),
     "one number": (
-        lambda: head_view(GOOD, TOKENS, heads=cast(Any, 2)),
+        lambda: head_view(GOOD, TOKENS, heads=cast(Any, np.int64(2))),
         r"heads=2 is one number.*\[2\]",
     ),
     "NaN": (
