@@ -35,6 +35,9 @@ def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
     folder = root / "chapters"
     if taken := sorted(folder.glob(f"{number:02d}_*")):
         sys.exit(f"Chapter {number} is there already: {taken[0].name}.")
+    questions = root / "code" / "glassbox_book" / "quiz" / f"{name}.toml"
+    if questions.exists():
+        sys.exit(f"NAME={name} is taken: its quiz is {questions.relative_to(root)}.")
     path = folder / f"{number:02d}_{name}.ipynb"
     notebook = nbformat.read(CHAPTERS / "_template.ipynb", as_version=4)
     label = name.replace("_", "-")
@@ -47,7 +50,6 @@ def start(number: int, name: str, title: str, root: Path = ROOT) -> Path:
     first = notebook.cells[0]
     first.source = first.source.replace("# Title in sentence case", f"# {title}", 1)
     write(normalise(notebook), path)
-    questions = root / "code" / "glassbox_book" / "quiz" / f"{name}.toml"
     questions.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(CHAPTERS / "_template_quiz.toml", questions)
     enter(f"chapters/{path.stem}", part_of(number), root / "_toc.yml")

@@ -33,11 +33,11 @@ LAYOUTS = {torch.float32: (torch.int32, 32, 10), torch.float64: (torch.int64, 64
 
 
 def shake(x: Tensor, salt: int, most: int) -> None:
-    """Move the numbers of `x` in place, each by at most `most` units in its last place."""
+    """Move the numbers of `x` in place, each by -most - 1 to most units in its last place."""
     integers, size, low = LAYOUTS[x.dtype]
     bits = x.view(integers)
     mixed = (bits + salt) * 0x2545F491
-    step = mixed >> (size - 1 - most.bit_length())  # from -most - 1 to most
+    step = mixed >> (size - 1 - most.bit_length())
     rounded = (bits & ((1 << low) - 1)) != 0
     normal = x.abs() > torch.finfo(x.dtype).smallest_normal * 2  # below it, a step could leave 0
     bits += step * (rounded & normal)

@@ -229,10 +229,11 @@ def test_right_result_that_changes_its_argument_is_not_called_another_mistake():
     assert text.endswith("x = x - 1 makes one, x -= 1 and x.sub_(1) do not.")
 
 
-def test_lists_that_are_changed_are_noticed():
+@pytest.mark.parametrize("put", [[], [None], [[[0.5]]]])
+def test_lists_that_are_changed_are_noticed(put):
     def next_token_head(maps):
         right = EXERCISES["scaled_dot_product.next_token_head"].reference(maps)
-        maps.pop()
+        maps[-1:] = put
         return right
 
     text = said("scaled_dot_product.next_token_head", next_token_head)
@@ -343,5 +344,6 @@ def test_check_leaves_the_random_numbers_alone():
 
 
 def test_check_works_without_gradients_and_on_another_default_device():
-    with torch.no_grad(), torch.device("meta"):
-        assert check(ATTENTION, attention).passed
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode(), torch.device("meta"):
+            assert check(ATTENTION, attention).passed

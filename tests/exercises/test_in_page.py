@@ -132,6 +132,13 @@ FAULTS = {
         "in line 2:\n    return query @ key\n"
         "    RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)"
     ),
+    "return torch.sqrt(2)": "sqrt(): argument 'input' (position 1) must be Tensor, not int",
+    "return query.expand(2, 2, 5)": "The size of tensor a (4) must match the size of tensor b (5)",
+    "return query.expand(4)": "a tensor of shape [2, 4] does not fit into [4]",
+    "return query.permute(0)": "RuntimeError: permute: each of 2 axes is expected once",
+    "return query[::-1]": "ValueError: step must be greater than zero",
+    "return query[key > 0]": "IndexError: a mask of size 3 at an axis of size 2",
+    "return query.long().mean()": "RuntimeError: mean(): could not infer output dtype.",
     "return query.T.view(8)": "RuntimeError: view size is not compatible",
     "return quary": "NameError: name 'quary' is not defined",
     "while True:\n        pass": "Line 3: your function takes too many steps",
@@ -149,6 +156,16 @@ FAULTS = {
     "return [].constructor": "list.constructor is not known here",
     "return torch.constructor": "torch.constructor is not known here",
     "return scores.constructor('alert(1)')()": "function.constructor is not known here",
+    "return round(1.25, 1)": "Line 2: round() with 2 arguments is not known here.",
+    "return query.var(-1, unbiased=False)": "var() with an argument 'unbiased' is not known here.",
+    "return query.squeeze()": "squeeze() without an argument 'dim' is not known here.",
+    "return scores(query)": "TypeError: scores() cannot be called without an argument 'key'",
+    "return isinstance(query, list)": "Line 2: isinstance is not known here.",
+    "from math import sqrt\n    return sqrt(2)": "Line 3: sqrt is not known here.",
+    "return F.layer_norm(query, (4,))": "torch.nn.functional.layer_norm is not known here.",
+    "return f'{query}'": "Line 2: f'{query}' is not known here.",
+    "query.data = key": "Line 2: this way to assign is not known here.",
+    "return torch.cat([])": "Line 2: What is done here is not known here.",
     "return globalThis": "NameError: name 'globalThis' is not defined",
     "return hasOwnProperty": "NameError: name 'hasOwnProperty' is not defined",
 }
@@ -175,6 +192,10 @@ WAYS = [
     "return (query[:, None] * key[None]).sum(-1) / math.sqrt(len(key[0]))",
     "return torch.matmul(query, key.transpose(-2, -1)) / query.shape[-1] ** 0.5",
     "import math\n    d = float(query.shape[-1])\n    return query @ key.T * d**-0.5",
+    "return torch.max(query, query) @ torch.min(key, key).T / query.size(1) ** 0.5",
+    "return query @ key[range(len(key))].T / query.size(1) ** 0.5",
+    "d: int = query.size(1)\n    return query @ key.T / (d * torch.ones(1, dtype=int)) ** 0.5",
+    "low = float('-inf')\n    return (query @ key.T).clamp(min=low) / query.size(1) ** 0.5",
     """
     table = [[0.0] * len(key) for _ in query]  # a list of lists
     for i, q in enumerate(query):
@@ -191,6 +212,13 @@ WAYS = [
 def test_other_ways_to_write_it_are_right_as_well(says, body):
     verdict = says("scaled_dot_product.scores", f"def scores(query, key):\n    {body}\n")
     assert verdict["passed"], verdict["text"]
+
+
+def test_function_that_never_ends_leaves_no_trace(says):
+    endless = "def scores(query, key):\n    return scores(query, key)\n"
+    for _ in range(30):
+        assert "maximum recursion depth" in says("scaled_dot_product.scores", endless)["text"]
+    assert says("scaled_dot_product.scores", *SOLUTIONS["scaled_dot_product.scores"])["passed"]
 
 
 def test_what_is_printed_is_kept(says, page):
@@ -224,7 +252,6 @@ SAME: dict[str, tuple[Any, Any]] = {
         Y.index_add(0, torch.tensor([1, 1]), Y),
     ),
     "sort": (lambda p: p.sort(Y, 1, True)[0], Y.sort(1, True)[0]),
-    "max": (lambda p: p.max(Y, 1)[1], Y.max(1)[1]),
     "norm": (lambda p: p.norm(X, -1, True), X.norm(dim=-1, keepdim=True)),
     "var": (lambda p: p.var(X, -1), X.var(-1)),
     "std": (lambda p: p.std(X, 0, correction=0), X.std(0, correction=0)),

@@ -136,6 +136,17 @@ def test_a_reader_lets_it_write_and_chooses_a_character(piece, model):
     assert shown.seen.problems == []
 
 
+def test_it_can_be_asked_again_after_its_scripts_could_not_be_loaded(piece):
+    shown = piece()
+    field, status = shown.page.locator("[data-machine='beginning']"), shown.part("status")
+    shown.page.context.route("**/worker.js", lambda route: route.abort())
+    field.press("Enter")
+    status.get_by_text("scripts could not be loaded").wait_for()
+    shown.page.context.unroute("**/worker.js")
+    field.press("Enter")
+    status.get_by_text("characters.").wait_for()
+
+
 def test_it_is_accessible_on_a_phone(piece):
     shown = piece(width=390)
     assert run(shown.page, ".gb-machine", runOnly=RULES) == []

@@ -170,6 +170,16 @@ def test_a_number_is_given_once(book: Path) -> None:
         new_chapter.start(5, "more_heads", "More heads", book)
 
 
+def test_a_new_chapter_leaves_the_quiz_of_another_alone(book: Path) -> None:
+    new_chapter.start(5, "heads", "Heads", book)
+    questions = book / "code" / "glassbox_book" / "quiz" / "heads.toml"
+    questions.write_text("written since")
+    with pytest.raises(SystemExit, match=r"NAME=heads is taken: its quiz is .*heads\.toml"):
+        new_chapter.start(6, "heads", "More heads", book)
+    assert questions.read_text() == "written since"
+    assert not (book / "chapters" / "06_heads.ipynb").exists()
+
+
 def test_the_lab_says_at_once_that_it_starts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

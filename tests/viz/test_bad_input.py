@@ -71,7 +71,7 @@ CASES = {
     "no heads": (lambda: head_view(GOOD, TOKENS, heads=[]), r"heads=\[\].*at least one"),
     "a head twice": (lambda: model_view(GOOD, TOKENS, heads=[1, 1]), r"heads=\[1, 1\].*twice"),
     "one number": (
-        lambda: head_view(GOOD, TOKENS, heads=cast(Any, 2)),
+        lambda: head_view(GOOD, TOKENS, heads=cast(Any, np.int64(2))),
         r"heads=2 is one number.*\[2\]",
     ),
     "NaN": (
@@ -117,6 +117,10 @@ CASES = {
         r"query 0 and key 0 is nan",
     ),
     "titles": (lambda: attention_maps([np.eye(5)], TOKENS, titles=[]), r"1 maps and 0 titles"),
+    "no maps": (lambda: attention_maps([], TOKENS, titles=[]), r"no panels.*at least one head"),
+    "no columns": (lambda: attention_map(np.eye(5), TOKENS, columns=0), r"columns=0.*at least 1"),
+    "no scale": (lambda: attention_map(np.eye(5), TOKENS, vmax=0), r"vmax=0: must be more than 0"),
+    "nothing": (lambda: attention_map(np.eye(0), []), r"weights has shape \(0, 0\)"),
 }
 
 

@@ -110,6 +110,8 @@ def test_what_is_not_finite_leaves_a_gap():
         (X, {}, {}, "no panels to draw"),
         (X, {"a": {}}, {}, "there are 0 series"),
         (X, {"a": {"b": [1.0, 2.0]}}, {}, r"'a', 'b' has 2 values for 3 points"),
+        (X, {"a": {"b": 1.0}}, {}, r"'a', 'b' has values of shape \(\) for 3 points"),
+        (X, {"a": {"b": [[1.0]] * 3}}, {}, r"'b' has values of shape \(3, 1\) for 3 points"),
         (X, {"a": {"b": X}, "c": {"d": X}}, {}, r"'c' has the series \['d'\]"),
         (X, {"a": {str(i): X for i in range(7)}}, {}, "there are 7 series; 1 to 6"),
         (X, {"a": {"b": [1.0, 0.0, 2.0]}}, {"log_y": True}, "value 0; a number needs"),
@@ -160,6 +162,12 @@ def test_every_point_is_a_tick_and_the_values_start_at_zero(charts):
 def test_the_horizontal_axis_is_as_asked_for(log_x):
     figure = line_charts(WIDTHS, QUANTITIES, x_label="width", log_x=log_x)
     assert figure.axes[0].get_xscale() == ("log" if log_x else "linear")
+
+
+def test_negative_values_are_in_sight():
+    ax = line_charts(WIDTHS, {"gain": {"a": [-3.0, -1.0, 2.0]}}, x_label="width").axes[0]
+    low, high = ax.get_ylim()
+    assert low < -3 < 2 < high
 
 
 def test_a_logarithmic_vertical_axis_has_plain_numbers_and_does_not_start_at_zero():
@@ -234,6 +242,7 @@ def test_the_axis_can_start_elsewhere_and_a_point_be_left_out():
         (dict.fromkeys("abcdefg", RUNS), r"there are 7 series; 1 to 6"),
         ({"a": RUNS[0]}, r"'a' has shape \(2,\); expected \(runs, 2\)"),
         ({"a": RUNS[:, :1]}, r"'a' has shape \(3, 1\); expected \(runs, 2\)"),
+        ({"a": RUNS, "b": RUNS * np.nan}, r"'b' has no point that all runs have"),
     ],
 )
 def test_runs_that_do_not_fit_are_refused(series, reason):

@@ -155,6 +155,7 @@ def test_rounding_of_the_largest_number_leaves_an_output_the_same():
     assert same(*zeros)
 
 
+@pytest.mark.usefixtures("as_a_reader")
 @pytest.mark.parametrize(
     ("matrices", "options", "reason"),
     [
@@ -163,6 +164,7 @@ def test_rounding_of_the_largest_number_leaves_an_output_the_same():
         ({"m": [[1.0, math.inf]]}, {}, r"'m' is inf in row 0, column 1"),
         ({"m": SMALL, "n": SMALL.T}, {}, r"'n' has shape \(3, 2\), the first has \(2, 3\)"),
         ({"m": SMALL}, {"row_names": ["a"]}, r"there are 1 row_names for 2 rows"),
+        ({"m": SMALL}, {"row_names": range(2)}, r"at position 0 is 0 of type int; pass strings"),
         ({"m": SMALL}, {"column_names": ["a"]}, r"there are 1 column_names for 3 columns"),
         ({"m": -SMALL}, {"signed": False}, r"the least number is -6; pass signed=True"),
         ({"m": SMALL}, {"limit": 0}, r"limit=0: must be more than 0"),
@@ -170,5 +172,5 @@ def test_rounding_of_the_largest_number_leaves_an_output_the_same():
     ],
 )
 def test_what_does_not_fit_is_refused(matrices, options, reason):
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises((ValueError, TypeError), match=reason):
         heat_maps(matrices, **LABELS, **options)

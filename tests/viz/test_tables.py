@@ -1,5 +1,6 @@
 """Tables hold what they are given, in a page and in a terminal."""
 
+import numpy as np
 import pytest
 
 from glassbox_book.viz import Table
@@ -13,6 +14,11 @@ def test_in_a_terminal_columns_stand_under_one_another_and_numbers_flush_right()
 def test_in_a_page_it_is_a_table_of_markdown():
     table = Table(["station", "numbers"], [("memory", 3584)])
     assert table._repr_markdown_() == "| station | numbers |\n| :-- | --: |\n| memory | 3,584 |"
+
+
+def test_numbers_of_numpy_are_numbers():
+    table = Table(["station", "numbers"], [("memory", np.int64(3584)), ("share", np.float32(0.5))])
+    assert repr(table) == "station  numbers\nmemory     3,584\nshare        0.5"
 
 
 def test_a_column_with_a_word_is_not_one_of_numbers():
@@ -30,6 +36,8 @@ def test_a_column_with_a_word_is_not_one_of_numbers():
         ("`a`", r"\`a\`"),
         ("$a$", r"\$a\$"),
         ("a\\b", r"a\\b"),
+        ("_the __init__", r"\_the \_\_init\_\_"),
+        ("[a](b)", r"[a\](b)"),
         ("&amp;", "&amp;amp;"),
         ("[CLS] ##s d_model", "[CLS] ##s d_model"),
     ],

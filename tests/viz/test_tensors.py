@@ -92,6 +92,12 @@ def test_what_is_printed_is_recognised(text):
     assert drawn(found[1])
 
 
+def test_a_parameter_is_a_tensor():
+    shown = tensor(torch.nn.Parameter(MATRIX.double()))
+    assert shown.body == tensor(MATRIX).body
+    assert repr(shown).startswith("Parameter containing:\ntensor([[")
+
+
 @pytest.mark.parametrize(
     "text", ["tensor(0.5)", "weights tensor([0.5])", "tensor([0.5]) and more", "torch.Size([2, 3])"]
 )

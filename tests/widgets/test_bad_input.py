@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from glassbox_book.widgets import (
@@ -240,10 +241,10 @@ def test_no_two_cases_have_one_name():
 
 
 def test_the_smallest_and_the_largest_that_fit_are_not_refused():
-    for temperature in (0.05, 20.0):
+    for temperature in cast(Any, (0.05, 20.0, np.float32(1))):
         assert softmax_temperature([0, 0], ["a", "a"], temperature=temperature).html()
     assert softmax_temperature(range(12), [str(i) for i in range(12)]).html()
-    assert play(["a", "b", "c"], value=[[9, -9]] * 3, asking=2).html()
+    assert play(["a", "b", "c"], value=[[9, -9]] * 3, asking=np.int64(2)).html()
     assert positional_encoding(4, 8, position=7, shift=4).html()
     assert positional_encoding(128, 512, position=511, shift=256).html()
     assert rotary_arrows([0] * 12, [9] * 12, 8, position=7, distance=4).html()

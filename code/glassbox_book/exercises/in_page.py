@@ -70,10 +70,10 @@ def data(name: str) -> str:
 
 
 def script() -> str:
-    """Return the script that checks what a reader writes in a page, without its indentation."""
+    """Return the script that checks what a reader writes in a page, without its comments."""
     parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"\n+", "\n", read("exercises/page/prelude.txt"))
-    code = re.sub(r"(?m)^\s+|^ *//.*\n", "", parts)
+    code = re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 

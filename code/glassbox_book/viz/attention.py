@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from glassbox_book.viz.cells import Cells, maps
-from glassbox_book.viz.panels import numbers
+from glassbox_book.viz.panels import numbers, side_by_side
 from glassbox_book.viz.tokens import visible_all
 
 
@@ -83,10 +83,13 @@ def attention_maps(
     Raises
     ------
     ValueError
-        If there are no maps, titles and maps differ in number, or a map does not fit its tokens.
+        If there are no maps, tokens or columns, titles and maps differ in number, a map does not
+        fit its tokens, or ``vmax`` is not positive.
     """
-    if len(weights) == 0 or len(weights) != len(titles):
+    if len(weights) != len(titles):
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")
+    if not vmax > 0:
+        raise ValueError(f"vmax={vmax}: must be more than 0")
     rows = visible_all(query_tokens)
     keys = rows if key_tokens is None else visible_all(key_tokens)
     drawn = [
@@ -99,13 +102,13 @@ def attention_maps(
         ("query position", "key position", "weight"),
         (rows, keys),
         annotate="{:.2f}" if annotate else None,
-        across=min(columns, len(drawn)),
+        across=side_by_side(drawn, columns, "the weights of at least one head"),
     )
 
 
 def _matrix(weights: Any, q_len: int, k_len: int) -> np.ndarray:
     matrix = numbers(weights)
-    if matrix.ndim != 2:
+    if matrix.ndim != 2 or not matrix.size:
         raise ValueError(
             f"weights has shape {matrix.shape}; a map is one matrix (queries, keys): pick one "
             "text and one head, for instance weights[0, head]"

@@ -1,6 +1,7 @@
 """Checks that the given tokens, layers and heads fit the attention."""
 
 from collections.abc import Sequence
+from numbers import Integral
 
 from glassbox_book.viz.maps import AttentionMaps
 from glassbox_book.viz.tokens import visible_all
@@ -46,7 +47,7 @@ def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[in
     """
     if given is None:
         return list(range(count))
-    if isinstance(given, int):
+    if isinstance(given, Integral):
         raise ValueError(f"{name}s={given} is one number; pass a list: {name}s=[{given}]")
     numbers_given = [check_one(name, number, range(count)) for number in given]
     if not numbers_given or len(set(numbers_given)) < len(numbers_given):

@@ -92,7 +92,8 @@ def line_charts(
     Parameters
     ----------
     x, panels, x_label
-        As for :func:`curves`; a title is a quantity, whose values start at 0.
+        As for :func:`curves`; a title is a quantity, whose axis starts at 0 unless a value is
+        negative.
     log_x, log_y : bool
         Whether the axis is logarithmic.
 
@@ -111,7 +112,7 @@ def line_charts(
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
-        else:
+        elif ax.dataLim.ymin >= 0:
             ax.set_ylim(0, 1.08 * ax.dataLim.ymax or None)  # room for the markers of the largest
     move_apart(fig)
     return fig
@@ -258,7 +259,8 @@ def spread_chart(
     Raises
     ------
     ValueError
-        If there are no series or more than six, or one does not have one value per run and point.
+        If there are no series or more than six, or one does not have one value per run and point,
+        or no point that all runs have.
     """
     check_series(series)
     places = numbers(x)
@@ -273,9 +275,11 @@ def spread_chart(
         beside = (number - (len(series) - 1) / 2) * _APART * (np.ptp(places) or 1)
         reach = [mean - runs.min(axis=0), runs.max(axis=0) - mean]
         ax.errorbar(places + beside, mean, yerr=reach, capsize=2, label=name, **SERIES[number])
-        known = np.flatnonzero(np.isfinite(mean))[-1]
-        last = places[known] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
-        ends.append((name, last, mean[known], colour))
+        known = np.flatnonzero(np.isfinite(mean))
+        if not known.size:
+            raise ValueError(f"{name!r} has no point that all runs have: {runs.tolist()}")
+        last = places[known[-1]] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
+        ends.append((name, last, mean[known[-1]], colour))
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}

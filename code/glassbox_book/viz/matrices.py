@@ -7,7 +7,7 @@ import numpy as np
 
 from glassbox_book.viz.cells import Cells, maps
 from glassbox_book.viz.panels import numbers, side_by_side
-from glassbox_book.viz.tokens import visible
+from glassbox_book.viz.tokens import visible_all
 
 
 def heat_map(matrix: Any, **options: Any) -> Cells:
@@ -81,6 +81,8 @@ def heat_maps(
         If there are no matrices or columns, one is not a matrix of finite numbers or does not fit
         its names or the first matrix, a number is negative although ``signed`` is false, or
         ``limit`` is not positive.
+    TypeError
+        If a name is not a string.
     """
     columns = side_by_side(matrices, columns, "{title: matrix}")
     drawn = {title: _read_matrix(title, matrix) for title, matrix in matrices.items()}
@@ -94,7 +96,7 @@ def heat_maps(
         list(drawn.items()),
         _color_range(drawn.values(), signed, limit),
         (row_label, column_label, value_label),
-        (row_names and [*map(visible, row_names)], column_names and [*map(visible, column_names)]),
+        (row_names and visible_all([*row_names]), column_names and visible_all([*column_names])),
         annotate=annotate,
         across=columns,
     )

@@ -130,8 +130,8 @@ def write_level(axes: Collection[Axes]) -> None:
         ax.yaxis.label.set(rotation=0, ha="left", va="bottom")
 
 
-def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> None:
-    """Name the series of a panel outside all panels, if there are several.
+def legend(fig: Figure, ax: Axes, columns: int) -> None:
+    """Name the series of a panel above all panels, if there are several.
 
     Parameters
     ----------
@@ -141,13 +141,10 @@ def legend(fig: Figure, ax: Axes, columns: int = 3, *, below: bool = False) -> N
         The panel whose series have names.
     columns : int
         Number of names side by side.
-    below : bool
-        Below the panels instead of above them.
     """
     handles, names = ax.get_legend_handles_labels()
     if len(names) > 1:
-        loc: Any = "outside lower left" if below else "outside upper left"
-        fig.legend(handles, names, loc=loc, ncols=columns)
+        fig.legend(handles, names, loc="outside upper left", ncols=columns)
 
 
 def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:

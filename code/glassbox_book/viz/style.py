@@ -1,12 +1,13 @@
 """The style of every figure in the book: one palette, one text size, one text colour."""
 
 import warnings
-from collections.abc import Collection, Sized
+from collections.abc import Collection
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
 import matplotlib.style
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, fontManager
 
@@ -106,14 +107,14 @@ def check_series(series: Collection[str]) -> None:
         raise ValueError(f"there are {len(series)} series; 1 to {len(SERIES)} can be told apart")
 
 
-def check_length(what: str, given: Sized, unit: str, count: int, of: str) -> None:
+def check_length(what: str, given: Any, unit: str, count: int, of: str) -> None:
     """Check that there is one value for each of some things.
 
     Parameters
     ----------
     what : str
         What has the values, as worded in the message.
-    given : sized
+    given : sequence
         The values.
     unit : str
         What the values are.
@@ -125,7 +126,9 @@ def check_length(what: str, given: Sized, unit: str, count: int, of: str) -> Non
     Raises
     ------
     ValueError
-        If the numbers differ; the message names both.
+        If the numbers differ, or the values are not in one row; the message names both.
     """
-    if len(given) != count:
-        raise ValueError(f"{what} has {len(given)} {unit} for {count} {of}")
+    shape = np.shape(given)
+    if shape != (count,):
+        found = f"{shape[0]} {unit}" if len(shape) == 1 else f"{unit} of shape {shape}"
+        raise ValueError(f"{what} has {found} for {count} {of}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from glassbox_book.viz.tokens import with_spaces
@@ -58,18 +59,18 @@ class Table:
 def _is_number(entry: Any) -> bool:
     if isinstance(entry, str):
         return re.fullmatch(r"[-+−]?\d[\d,]*(\.\d+)?( ?%)?( ± [\d.]+)?", entry) is not None
-    return isinstance(entry, int | float)
+    return isinstance(entry, Real)
 
 
 def _text(entry: Any) -> str:
-    if isinstance(entry, int) and not isinstance(entry, bool):
+    if not isinstance(entry, bool) and isinstance(entry, Integral):
         return f"{entry:,}"
     return with_spaces(str(entry))
 
 
 def _escaped(entry: str) -> str:
-    """Return Markdown that shows ``entry`` verbatim, without tags, emphasis or columns."""
+    """Return Markdown that shows ``entry`` verbatim, without tags, emphasis, links or columns."""
     entry = entry.replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
     if not re.search(r"[^\W\d]", entry):  # numbers that belong together stay on one line
         entry = entry.replace(" ", "\u00a0")
-    return re.sub(r"([\\|*`$])", r"\\\1", entry)
+    return re.sub(r"([\\|*`$]|(?<![^\W_])_|_(?![^\W_])|\](?=\())", r"\\\1", entry)

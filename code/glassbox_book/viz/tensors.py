@@ -48,7 +48,7 @@ def tensor(
         names.
     """
     text = repr(values)
-    found = PRINTED.fullmatch(text)
+    found = PRINTED.fullmatch(text.removeprefix("Parameter containing:\n"))
     body = found and drawn(
         found[1],
         (row_label, column_label),

@@ -1,6 +1,7 @@
 """Checks that a widget can show its arguments."""
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def check_texts(name: str, given: Sequence[str], count: int, of: str) -> list[st
     return texts
 
 
-def check_between(name: str, given: float | int, low: float | int, high: float | int) -> None:
+def check_between(name: str, given: Any, low: float | int, high: float | int) -> None:
     """Check that a number is between two others.
 
     Raises
@@ -55,13 +56,13 @@ def check_between(name: str, given: float | int, low: float | int, high: float |
     ValueError
         If it is outside.
     """
-    if isinstance(given, bool) or not isinstance(given, int | float):
+    if isinstance(given, bool) or not isinstance(given, Real):
         raise TypeError(f"{name} is {given!r} of type {type(given).__name__}; pass a number")
-    if not low <= given <= high:
+    if not low <= float(given) <= high:
         raise ValueError(f"{name}={given!r}; it can be {low:g} to {high:g}")
 
 
-def check_whole(name: str, given: int, low: int, high: int) -> None:
+def check_whole(name: str, given: Any, low: int, high: int) -> None:
     """Check that an integer is between two others.
 
     Raises
@@ -71,6 +72,6 @@ def check_whole(name: str, given: int, low: int, high: int) -> None:
     ValueError
         If it is outside.
     """
-    if isinstance(given, float):
-        raise TypeError(f"{name} is {given!r} of type float; pass a whole number")
+    if isinstance(given, Real) and not isinstance(given, Integral):
+        raise TypeError(f"{name} is {given!r} of type {type(given).__name__}; pass a whole number")
     check_between(name, given, low, high)

@@ -19,8 +19,9 @@
     const [name, ...takes] = spec.split(' ');
     return [name, (args, byName = new Map()) => {
       const rest = takes.findIndex((each) => each[0] === '*');
-      if (args.length > takes.length && rest < 0) fail('TypeError', `${name}() takes ${takes.length} arguments but ${args.length} were given`);
+      if (args.length > takes.length && rest < 0) unknown(`${name}() with ${args.length} arguments`);
       for (const each of byName.keys()) if (!takes.includes(each)) unknown(`${name}(${each}=...)`);
+      if (takes[0] === 'input' && !(args[0] instanceof Tensor)) fail('TypeError', `${name}(): argument 'input' (position 1) must be Tensor, not ${kind(args[0])}`);
       return f(...takes.map((each, k) => (k === rest ? args.slice(k) : k < args.length && (rest < 0 || k < rest) ? args[k] : byName.get(each))));
     }];
   }));
@@ -47,7 +48,7 @@
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': number,
+    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
     'enumerate values': (values) => all(values).map((value, k) => Tuple.of(BigInt(k), value))[Symbol.iterator](),
@@ -78,37 +79,49 @@
   const largest = (row) => row.reduce((a, b) => (b > a || Number.isNaN(b) ? b : a));
   const smallest = (row) => -largest(row.map((n) => -n));
   const summed = (x) => (isFloat(x.dtype) ? x.dtype : 'int64');
+  const mixed = (x) => (isFloat(x.dtype) ? x.dtype : fail('RuntimeError', `mean(): could not infer output dtype. Got: ${x.dtype}`));
   const over = (dtype) => (f) => (x, dim = null, keepdim = undefined) => reduce(x, dim, yes(keepdim), (row) => +f(row), dtype(x));
   const each = (dtype) => (f) => (x) => make(dtype(x), x.shape, x.numbers.map((n) => +f(n)));
   const [same, decimal, whole_, truth] = [(x) => x.dtype, (x) => (isFloat(x.dtype) ? x.dtype : 'float32'), () => 'int64', () => 'bool'];
   const methods = families(
-    ['x', each(decimal), { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['x', each(truth), { isnan: Number.isNaN, isfinite: Number.isFinite }],
-    ['x', each(same), { abs: Math.abs, floor: Math.floor, ceil: Math.ceil, round: even, clone: (n) => n }],
-    ['x', (dtype) => (x) => cast(x, dtype), { float: 'float32', double: 'float64', long: 'int64', int: 'int32', bool: 'bool' }],
-    ['x dim keepdim', over(same), { amax: largest, amin: smallest, mean: (row) => total(row) / row.length }],
-    ['x dim keepdim', over(summed), { sum: total, prod: (row) => row.reduce((a, b) => a * b, 1) }],
-    ['x dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
-    ['x dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
-    ['x', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
-    ['x other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
-    ['x kind', (f) => f, { to: (x, dtype) => cast(x, dtype.name ?? dtype.dtype) }],
-    ['x *sizes', (f) => (x, given) => f(x, sizes(given)), {
-      reshape: page.reshape, view: page.viewed, permute: (x, dims) => page.permute(x, dims.map((d) => page.axis(x, BigInt(d)))),
+    ['input', each(decimal), { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['input', each(truth), { isnan: Number.isNaN, isfinite: Number.isFinite }],
+    ['input', each(same), { abs: Math.abs, floor: Math.floor, ceil: Math.ceil, round: even, clone: (n) => n }],
+    ['input', (dtype) => (x) => cast(x, dtype), { float: 'float32', double: 'float64', long: 'int64', int: 'int32', bool: 'bool' }],
+    ['input dim keepdim', over(same), { amax: largest, amin: smallest }], ['input dim keepdim', over(mixed), { mean: (row) => total(row) / row.length }],
+    ['input dim keepdim', over(summed), { sum: total, prod: (row) => row.reduce((a, b) => a * b, 1) }],
+    ['input dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
+    ['input dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
+    ['input', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
+    ['input other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
+    ['input kind', (f) => f, { to: (x, dtype) => cast(x, named(dtype)) }],
+    ['input dim keepdim', (names) => (x, dim, keepdim) => {  // of one tensor, or of two
+      const [both, value, place] = names.map((name) => methods.get(name));
+      if (dim instanceof Tensor) return both([x, dim]);
+      return dim === undefined ? value([x]) : Tuple.of(value([x, dim, keepdim]), place([x, dim, keepdim]));
+    }, { max: ['maximum', 'amax', 'argmax'], min: ['minimum', 'amin', 'argmin'] }],
+    ['input *sizes', (f) => (x, given) => f(x, sizes(given)), {
+      reshape: page.reshape, view: page.viewed, permute(x, dims) {
+        const order = dims.map((d) => page.axis(x, BigInt(d))), many = x.shape.length;
+        return order.length === many && new Set(order).size === many ? page.permute(x, order) : fail('RuntimeError', `permute: each of ${many} axes is expected once`);
+      },
       expand: (x, shape) => page.expand(x, shape.map((n, d) => (n < 0 ? x.shape[d - shape.length + x.shape.length] : n))),
     }],
-    ['x dim', (f) => f, {
+    ['input dim', (f) => f, {
       size: (x, dim) => (dim === undefined ? Tuple.from(x.shape.map(BigInt)) : BigInt(x.shape[page.axis(x, dim)])),
       cumsum: (x, dim) => along(x, dim, (row) => row.map((_, k) => total(row.slice(0, k + 1))), summed(x)),
       argsort: (x, dim = -1n) => along(x, dim, (row) => upTo(row.length).sort((i, j) => row[i] - row[j]), 'int64'),
     }],
   );
-  const filled = (shape, value, dtype) => make(dtype?.name ?? dtypeOf(value), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
+  // Python's own types are dtypes as well.
+  for (const [name, dtype] of [['bool', 'bool'], ['int', 'int64'], ['float', 'float64']]) builtins.get(name).dtype = dtype;
+  const named = (kind, otherwise) => (kind ? kind.name || kind.dtype || unknown('such a dtype') : otherwise);
+  const filled = (shape, value, dtype) => make(named(dtype, dtypeOf(value)), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
   const functions = table({
-    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, dtype?.name ?? x.dtype); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
+    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, named(dtype, x.dtype)); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
     'zeros *size dtype': (size, dtype) => filled(sizes(size), 0, dtype), 'ones *size dtype': (size, dtype) => filled(sizes(size), 1, dtype),
     'arange start end step dtype'(start, stop, step, dtype) {
       const given = bounds(start, stop, step), [a, b, by] = given.map(number), places = upTo(Math.max(0, Math.ceil((b - a) / by)));
-      return make(dtype?.name ?? page.promote(...given), [places.length], places.map((k) => a + k * by));
+      return make(named(dtype, page.promote(...given)), [places.length], places.map((k) => a + k * by));
     },
     'cat tensors dim'(tensors, dim = 0n) {
       const list = all(tensors), d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;

@@ -9,7 +9,7 @@
 
   const WORD = new RegExp([
     /([ \t]+|\\\n|#.*)|(\n)/,
-    /("""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')/,
+    /([bfruBFRU]{0,2}(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))/,
     /((?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
     /((?:\*\*|\/\/)=?|\.\.\.|->|:=|[-+*/%@&|<>=!]=|[-+*/%@&|~<>=.,:;()[\]{}])/,
   ].map((part) => part.source).join('|'), 'uy');
@@ -42,7 +42,7 @@
         fresh = true;
       } else if (kind !== 'newline' && kind !== 'space') {
         depth += '([{'.includes(text) - ')]}'.includes(text);
-        add(OTHERS.has(text) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
+        add(OTHERS.has(text) || (kind === 'text' && /^\w/.test(text)) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
       }
       line += text.split('\n').length - 1;
       place += text.length;
@@ -66,13 +66,14 @@
     constructor(up) { Object.assign(this, { up, own: new Map() }); }
     find(name) {
       if (this.own.has(name)) return this.own.get(name);
-      return this.up ? this.up.find(name) : fail('NameError', `name '${name}' is not defined`);
+      return this.up ? this.up.find(name) : page.elsewhere.has(name) ? unknown(name) : fail('NameError', `name '${name}' is not defined`);
     }
     set(name, value) { this.own.set(name, value); }
   }
 
   function parse(source, isOurs = false) {
     const tokens = words(source.replaceAll('\r', ''));
+    page.elsewhere = new Set('dict filter frozenset getattr hasattr isinstance iter next set slice str type'.split(' '));  // and what is imported
     let i = 0;
     const is = (...texts) => tokens[i].kind === 'sign' && texts.includes(tokens[i].text);
     const accept = (...texts) => (is(...texts) ? tokens[i++].text : null);
@@ -84,7 +85,7 @@
     const take = (kind) => (tokens[i].kind === kind ? tokens[i++].text : wrong());
 
     // What may stand to the left of = knows how to give its value away.
-    const assign = (target, scope, value) => (target.assign ?? wrong)(scope, value);
+    const assign = (target, scope, value) => (target.assign ?? (() => unknown('this way to assign')))(scope, value);
     const spread = (parts, scope) => parts.flatMap((part) => (part.isStarred ? [...iterate(part(scope))] : [part(scope)]));
     const sequence = (parts, type) => Object.assign((scope) => type.from(spread(parts, scope)), {
       assign(scope, value) {
@@ -143,14 +144,15 @@
     }).parts;
     const makeFunction = (called, takes, run) => (scope) => {
       const defaults = takes.map(({ otherwise }) => otherwise?.(scope));
+      const refuse = (how) => (isOurs ? unknown(`${called}() ${how}`) : fail('TypeError', `${called}() cannot be called ${how}`));
       return Object.assign((args, byName = new Map()) => {
         const local = new Scope(scope);
         takes.forEach(({ name, isRest }, k) => {
           const value = isRest ? Tuple.from(args.slice(k)) : k < args.length ? args[k] : byName.has(name) ? byName.get(name) : defaults[k];
-          local.set(name, value === undefined ? fail('TypeError', `${called}() missing the argument '${name}'`) : value);
+          local.set(name, value === undefined ? refuse(`without an argument '${name}'`) : value);
         });
-        for (const name of byName.keys()) if (!local.own.has(name)) fail('TypeError', `${called}() got an unexpected keyword argument '${name}'`);
-        if (args.length > takes.length && !takes.at(-1)?.isRest) fail('TypeError', `${called}() takes ${takes.length} arguments but ${args.length} were given`);
+        for (const name of byName.keys()) if (!local.own.has(name)) refuse(`with an argument '${name}'`);
+        if (args.length > takes.length && !takes.at(-1)?.isRest) refuse(`with ${args.length} arguments`);
         return deeper(() => run(local));
       }, { takes });
     };
@@ -325,13 +327,15 @@
     };
     const small = () => {
       const sign = accept('pass', 'break', 'continue', 'return', 'import', 'from');
-      if (sign === 'import' || sign === 'from') while (tokens[i].kind !== 'line') i++;  // all that is known is there
+      if (sign === 'import' || sign === 'from') while (tokens[i].kind !== 'line') page.elsewhere.add(tokens[i++].text);  // all that is known is there
       if (sign === 'return') {
         const value = tokens[i].kind === 'line' ? () => null : list();
         return (scope) => ({ value: value(scope) });
       }
       if (sign) return () => ({ break: BREAK, continue: CONTINUE })[sign];
-      const targets = [list()], { kind, text } = tokens[i];
+      const targets = [list()];
+      if (accept(':')) expression();  // an annotation
+      const { kind, text } = tokens[i];
       if (kind === 'sign' && text !== '==' && /^\W+=$/.test(text)) {
         const value = ++i && list();
         return (scope) => assign(targets[0], scope, inPlace(text.slice(0, -1), targets[0](scope), value(scope)));
@@ -419,8 +423,7 @@
 
   let depth = 0;
   function deeper(run) {
-    if (++depth > 150) fail('RecursionError', 'maximum recursion depth exceeded');
-    try { return run(); } finally { depth--; }
+    try { return ++depth > 150 ? fail('RecursionError', 'maximum recursion depth exceeded') : run(); } finally { depth--; }
   }
   function call(f, args, byName) {
     spend();

@@ -52,13 +52,14 @@ globalThis.glassboxPage ??= {};
   const number = (value) => (dtypeOf(value) ? Number(value instanceof Tensor ? item(value) : value) : fail('TypeError', 'a number is expected'));
   const whole = (value) => (dtypeOf(value) && !isFloat(dtypeOf(value)) ? number(value) : fail('TypeError', 'a whole number is expected'));
   const sizes = (list) => (list.length === 1 && Array.isArray(list[0]) ? list[0] : list).map(whole);
+  const isList = (value) => typeof value === 'object' && value?.length >= 0;  // or a range
   function tensor(value) {
     if (value instanceof Tensor) return value;
     const shape = [], flat = [];
     (function walk(part, depth) {
-      if (!Array.isArray(part)) return flat.push(part);
+      if (!isList(part)) return flat.push(part);
       if ((shape[depth] ??= part.length) !== part.length) fail('ValueError', `expected sequence of length ${shape[depth]} at dim ${depth} (got ${part.length})`);
-      return part.forEach((each) => walk(each, depth + 1));
+      return [...part].forEach((each) => walk(each, depth + 1));
     })(value, 0);
     const found = flat.map((each) => dtypeOf(each) ?? fail('TypeError', 'a tensor is made of numbers'));
     return make(ORDER.findLast((name) => found.includes(name)) ?? 'float32', shape, flat.map(number));
@@ -81,6 +82,7 @@ globalThis.glassboxPage ??= {};
     return view(x, order.map((d) => x.shape[d]), combine(order.map((d) => walk(x.shape[d], step[d]))));
   }
   function expand(x, shape) {
+    if (together(x.shape, shape).join() !== shape.join()) fail('RuntimeError', `a tensor of shape [${x.shape.join(', ')}] does not fit into [${shape.join(', ')}]`);
     const extra = shape.length - x.shape.length, step = strides(x.shape);
     const strideOf = (d) => (d < extra || x.shape[d - extra] === 1 ? 0 : step[d - extra]);
     return view(x, shape, combine(shape.map((size, d) => walk(size, strideOf(d)))));
@@ -166,12 +168,12 @@ globalThis.glassboxPage ??= {};
   }
   const nonzero = (mask) => {
     const places = mask.numbers.flatMap((n, i) => (n ? [i] : [])), step = strides(mask.shape);
-    return mask.shape.map((size, d) => make('int64', [places.length], places.map((place) => Math.floor(place / step[d]) % size)));
+    return mask.shape.map((of, d) => Object.assign(make('int64', [places.length], places.map((place) => Math.floor(place / step[d]) % of)), { of }));
   };
   // The entries that a key means: a view, or a copy where lists or tensors choose.
   function select(x, key) {
     let keys = (key instanceof Tuple ? [...key] : [key]).flatMap((part) => {
-      const list = Array.isArray(part) ? (part.length ? tensor([...part]) : make('int64', [0], [])) : part;
+      const list = isList(part) ? (part.length ? tensor([...part]) : make('int64', [0], [])) : part;
       return list instanceof Tensor && list.dtype === 'bool' ? nonzero(list) : [list];
     });
     const rest = x.shape.length - keys.filter((part) => part !== null && part !== ELLIPSIS).length;
@@ -184,7 +186,9 @@ globalThis.glassboxPage ??= {};
       if (part === null) return shape.push([1]);
       const size = x.shape[d], stride = step[d], dim = d++;
       const inside = (i) => (i >= -size && i < size ? (i + size) % size * stride : fail('IndexError', `index ${i} is out of bounds for dimension ${dim} with size ${size}`));
+      if (part.of >= 0 && part.of !== size) fail('IndexError', `a mask of size ${part.of} at an axis of size ${size}`);
       if (part instanceof Slice) {
+        if (part.step < 0) fail('ValueError', 'step must be greater than zero');
         const found = sliced(part, size);
         shape.push([found.length]);
         return adds.push(found.map(inside));
@@ -206,9 +210,7 @@ globalThis.glassboxPage ??= {};
     return isView ? found : cast(found, found.dtype);
   }
   function fill(target, value) {
-    const source = tensor(value);
-    if (together(target.shape, source.shape).join() !== target.shape.join()) fail('RuntimeError', `shape mismatch: [${source.shape.join(', ')}] does not fit into [${target.shape.join(', ')}]`);
-    const { numbers } = cast(expand(source, target.shape), target.dtype);
+    const { numbers } = cast(expand(tensor(value), target.shape), target.dtype);
     target.at.forEach((place, i) => { target.data[place] = numbers[i]; });
     return target;
   }

@@ -11,9 +11,10 @@ export class Client {
         asked.reject(new Error(content.message));
       } else asked.hear(content);
     });
-    this.worker.addEventListener("error", () => this.waiting.forEach(({ reject }) => (
-      reject(new Error("The machine's scripts could not be loaded: check your connection and reload the page."))
-    )));
+    this.worker.addEventListener("error", () => {
+      this.broken = true;
+      this.waiting.forEach(({ reject }) => reject(new Error("The machine's scripts could not be loaded: check your connection and press the button again.")));
+    });
   }
 
   ask(request, hear = () => {}) {
@@ -34,7 +35,10 @@ export class Panel {
     [this.field, this.button, this.output] = names.map((name) => root.querySelector(`[data-machine="${name}"]`) ?? document.createElement("output"));
   }
 
-  ask(...request) { return (this.client ??= new Client()).ask(...request); }
+  ask(...request) {
+    if (this.client?.broken) this.client = null;
+    return (this.client ??= new Client()).ask(...request);
+  }
 
   say(text) { for (const place of [this.part("status"), this.place]) if (place) place.textContent = text; }
 

@@ -35,7 +35,7 @@ glassboxWidgets.define('vocabulary_slider', (root) => {
     const raw = Uint8Array.from(token, (character) => bytes.get(character));
     try {
       const shown = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw);
-      const safe = shown.replace(/[\0-\x1f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)));
+      const safe = shown.replace(/[\0-\x1f\x7f]/g, (c) => String.fromCharCode(c === '\x7f' ? 0x2421 : 0x2400 + c.charCodeAt(0)));
       return safe.replace(/^ +| +$/g, (spaces) => '\u2423'.repeat(spaces.length));
     } catch {
       return `\u27e8${Array.from(raw, (byte) => byte.toString(16).padStart(2, '0')).join(' ')}\u27e9`;
