@@ -57,8 +57,8 @@ def training_loop(
         norm = nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf)
         optimizer.step()
         optimizer.zero_grad()
-        seconds = time.perf_counter() - start
-        training.record(progress, losses, full_tensor(norm).item(), seconds)
+        grad_norm = full_tensor(norm).item()  # waits for a GPU
+        training.record(progress, losses, grad_norm, time.perf_counter() - start)
         for callback in after_step:
             callback(training)
         if training.stopping:
