@@ -13,6 +13,7 @@ from glassbox import (
     additive_attention,
     causal_mask,
     dot_product_scores,
+    masked_softmax,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -338,6 +339,28 @@ KINDS = {
         lambda: dot_product_scores([[1.0]], zeros(1, 1)),  # type: ignore[arg-type]
         TypeError,
         ["query is of type list", "torch.as_tensor(query)"],
+    ),
+    "whole numbers as scores": (
+        lambda: masked_softmax(torch.tensor([[1, 2, 3]])),
+        TypeError,
+        ["scores is torch.int64", "scores.float()"],
+    ),
+    "a mask of ones and zeros for scores": (
+        lambda: masked_softmax(zeros(2, 3), torch.ones(2, 3)),
+        TypeError,
+        ["mask is torch.float32", "mask.bool()"],
+    ),
+    "a mask of other lengths without a batch": (
+        lambda: scaled_dot_product_attention(
+            zeros(2, 8), zeros(3, 8), zeros(3, 8), torch.ones(5, 5, dtype=torch.bool)
+        ),
+        ValueError,
+        ["mask has shape (5, 5)", "(2, 3), (..., q_len, k_len)"],
+    ),
+    "a mask of more queries than the scores": (
+        lambda: masked_softmax(zeros(1, 3), torch.ones(2, 3, dtype=torch.bool)),
+        ValueError,
+        ["mask has shape (2, 3)", "(1, 3)"],
     ),
     "an additive projection in double precision": (
         lambda: attend_additively(key_weight=zeros(3, 8, dtype=torch.float64)),

@@ -11,6 +11,7 @@ from torch import Tensor
 #: The dtypes of token ids and positions, and of what is learned.
 INTEGERS = (torch.int64, torch.int32)
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+A_FLOAT = "floating-point numbers, torch.float32: call {0}.float()"
 #: What is expected of a mask and of a bias, in which ``{0}`` is the given one's name.
 A_MASK = (
     "torch.bool, True where a query may attend to a key. Turn a mask of ones and zeros into one "
@@ -154,12 +155,27 @@ def check_attention_inputs(
                 f"query, key and value differ in {what}: {', '.join(map(str, kinds))}. "
                 "Bring them together with key.to(query) and value.to(query)"
             )
-    check_dtype("query", query, FLOATS, "floating-point numbers, torch.float32: call {0}.float()")
+    check_dtype("query", query, FLOATS, A_FLOAT)
     scores_shape = (*query.shape[:-1], key.size(-2))
     if mask is not None:
         check_mask(mask, scores_shape, query.device)
     if bias is not None:
         check_bias(bias, scores_shape, query.device)
+
+
+def check_scores(scores: Tensor, mask: Tensor | None) -> None:
+    """Reject scores that are not floating-point numbers, and a mask that does not fit them.
+
+    Raises
+    ------
+    TypeError
+        If the scores are not a floating-point tensor or the mask is not boolean.
+    ValueError
+        If the mask does not broadcast to the scores, or is on another device.
+    """
+    check_dtype("scores", scores, FLOATS, A_FLOAT)
+    if mask is not None:
+        check_mask(mask, scores.shape, scores.device)
 
 
 def _shapes(query: Tensor, key: Tensor, value: Tensor) -> str:
@@ -319,7 +335,7 @@ def _check_joins_scores(
 def _remedies(name: str, shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> str:
     """Show how to add the missing axes to a mask of this shape, for each meaning it may have."""
     axes = {4: MASK_AXES, 3: ("batch", "q_len", "k_len")}.get(len(scores_shape), ())
-    sizes = dict(zip(axes, scores_shape, strict=True))
+    sizes = dict(zip(axes, scores_shape, strict=False))  # no axes have names without a batch
     return "".join(
         f". If these are ({', '.join(kept)}): "
         f"{name}[{', '.join(':' if axis in kept else 'None' for axis in axes)}]"

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glassbox.checks import check_attention_inputs, check_same_width
+from glassbox.checks import check_attention_inputs, check_same_width, check_scores
 
 
 def dot_product_scores(
@@ -59,7 +59,7 @@ def masked_softmax(
     Parameters
     ----------
     scores : Tensor
-        ``(..., q_len, k_len)``, floating-point.
+        ``(..., q_len, k_len)``.
     mask : Tensor, optional
         Boolean, broadcastable to ``scores``; ``True`` = may attend.
 
@@ -69,10 +69,18 @@ def masked_softmax(
         ``(..., q_len, k_len)``, in the dtype of ``scores``; each row sums to 1, or to 0 where
         nothing is allowed.
 
+    Raises
+    ------
+    TypeError
+        If the scores are not a floating-point tensor or the mask is not boolean.
+    ValueError
+        If the mask does not broadcast to the scores, or is on another device.
+
     Notes
     -----
     Vaswani et al. (2017), equation 1. Chapter 4, equation ``eq-weights``.
     """
+    check_scores(scores, mask)
     precision = torch.promote_types(scores.dtype, torch.float32)
     if mask is None:
         return scores.softmax(dim=-1, dtype=precision).to(scores.dtype)
