@@ -44,7 +44,7 @@ def compose(run: Path) -> str:
         scored.setdefault(file.name, []).append(json.loads(file.read_text()))
     parts = [(run / "about.md").read_text(encoding="utf-8").strip(), "## Scores"]
     for reports in scored.values():
-        ways = {"texts": texts, "blanks": blanks, "directions": translations}
+        ways = {"texts": texts, "blanks": blanks, "directions": translations, "lowest": lowest}
         parts += next(way for key, way in ways.items() if key in reports[0])(reports)
     note = run / "shipped.txt"
     parts += ["## Training", training(run.name, trained)]
@@ -102,6 +102,23 @@ def texts(reports: list[Mapping[str, Any]]) -> Iterable[str]:
         )
         rows.append(["nanoGPT's estimate from 20 batches", f"{loss:.4f} ± {error:.4f}", ""])
         yield table(rows)
+
+
+def lowest(reports: list[Mapping[str, Any]]) -> Iterable[str]:
+    """Yield the lowest of the losses estimated during training, and the last."""
+    first = reports[0]
+    yield (
+        f"**Estimates during training**: {len(first['estimates'])}, each from "
+        f"{first['n_batches']} batches of {first['batch_size']} windows; {of(len(reports))}."
+    )
+    rows = [["", "step", "nats per character"]]
+    for name, several in (
+        ("the lowest", [report["lowest"] for report in reports]),
+        ("the last", [report["estimates"][-1] for report in reports]),
+    ):
+        steps = ", ".join(sorted({f"{one['step']:,}" for one in several}))
+        rows.append([name, steps, figure([one["loss"] for one in several], 4)])
+    yield table(rows)
 
 
 def blanks(reports: list[Mapping[str, Any]]) -> Iterable[str]:

@@ -2,10 +2,12 @@
 
     python -m benchmarks.keep tatoeba runs/tatoeba
     python -m benchmarks.keep tatoeba runs/tatoeba --ship tatoeba-en-fr
+    python -m benchmarks.keep shakespeare-large runs/shakespeare-large --lowest --device cuda
 
 writes the log, the scores and the cost into `seed-N/` of the run's folder in
 `glassbox/results/runs`, then the card of all seeds so far, and the book's page of results. With
 `--ship`, the model goes into the package, in half precision, and the scores are those of that copy.
+With `--lowest`, the model is the checkpoint of the lowest estimated loss (`benchmarks/lowest.py`).
 """
 
 import argparse
@@ -17,7 +19,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import card, machine, page
+from benchmarks import card, lowest, machine, page
 from glassbox.cli import main as glassbox
 from glassbox.evaluation import load_model
 from glassbox.results import RUNS
@@ -62,7 +64,14 @@ def ship(model: Path, name: str) -> Path:
     return place
 
 
-def keep(name: str, folder: Path, shipped: str | None = None) -> None:
+def keep(
+    name: str,
+    folder: Path,
+    shipped: str | None = None,
+    *,
+    best: bool = False,
+    device: str = "cpu",
+) -> None:
     """Keep the training run `name` that is in `folder`."""
     model = ship(folder / "model", shipped) if shipped else folder / "model"
     loaded = load_model(model)
@@ -73,14 +82,20 @@ def keep(name: str, folder: Path, shipped: str | None = None) -> None:
     log = thinned(read_metrics(folder / "metrics.jsonl"))
     (place / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
     (place / "training.json").write_text(json.dumps(spent, indent=1) + "\n")
+    if best:
+        found = lowest.estimates(folder, device, seed=spent["config"]["seed"])
+        least = min(found, key=lambda estimate: estimate["loss"])
+        report = {"lowest": least, **lowest.SIZES, "estimates": found}
+        (place / "scores-estimates.json").write_text(json.dumps(report, indent=1) + "\n")
+        model = lowest.write(folder, least["step"])
     corpus = spent["config"]["corpus"]
     for split in SPLITS[corpus]:
-        report = place / f"scores-{split}.json"
-        asked = ["--data", corpus, "--split", split, "--json", str(report)]
+        file = place / f"scores-{split}.json"
+        asked = ["--data", corpus, "--split", split, "--json", str(file), "--device", device]
         if glassbox(["evaluate", str(model), *asked]):
             raise SystemExit(f"{name} is not kept: its scores on {split} could not be taken")
-        scores = json.loads(report.read_text()) | {"model": shipped or name}  # not its path
-        report.write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n")
+        scores = json.loads(file.read_text()) | {"model": shipped or name}  # not its path
+        file.write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n")
     written = card.write(RUNS / name, shipped)
     if shipped:
         shutil.copy(written, model / "CARD.md")
@@ -92,8 +107,16 @@ def main() -> None:
     parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
     parser.add_argument("folder", type=Path, help="where it was trained")
     parser.add_argument("--ship", metavar="NAME", help="what the package is to carry it as")
+    parser.add_argument("--lowest", action="store_true", help="keep its best checkpoint")
+    parser.add_argument("--device", default="cpu", help="where to measure it")
     arguments = parser.parse_args()
-    keep(arguments.name, arguments.folder, arguments.ship)
+    keep(
+        arguments.name,
+        arguments.folder,
+        arguments.ship,
+        best=arguments.lowest,
+        device=arguments.device,
+    )
 
 
 if __name__ == "__main__":

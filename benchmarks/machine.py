@@ -22,8 +22,8 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def describe() -> dict[str, str | int]:
-    """Return everything about this machine that affects the numbers."""
+def describe(device: str = "cuda") -> dict[str, str | int]:
+    """Return what affects the numbers measured on a device of this machine."""
     about: dict[str, str | int] = {
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0))
@@ -34,7 +34,7 @@ def describe() -> dict[str, str | int]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-    if torch.cuda.is_available():
+    if device == "cuda" and torch.cuda.is_available():
         about["gpu"] = torch.cuda.get_device_name()
     return about
 

@@ -38,7 +38,9 @@ def compose() -> str:
     parts = [OPENING, "## Learning", *learning(marks["learning"], RUNS)]
     for file in sorted((HERE / "results").glob("*.json")):
         measured = json.loads(file.read_text())
-        parts += [*speed(marks["speed"], measured), painted(marks["paint"]["mark"], measured)]
+        parts += speed(marks["speed"], measured)
+        if "gpu" not in measured["machine"]:  # whose results are without a browser
+            parts.append(painted(marks["paint"]["mark"], measured))
     parts += ["## Held by tests", HELD, held(marks["held"]), "(cards)=\n## Cards", CARDS]
     for run in sorted(path.parent for path in RUNS.glob("*/CARD.md")):
         parts.append(f"(card-{run.name})=\n" + demoted((run / "CARD.md").read_text("utf-8")))
@@ -50,8 +52,8 @@ Each {ref}`card <cards>` names the command and the machine used to train the mod
 `glassbox.training`.
 Where there are several seeds, the figure is their mean with the standard deviation."""
 SPEED = """\
-`make bench` repeatedly times two programs in turn: the book's code and a reference or, in the last
-rows, two versions of the book's code.
+`make bench` repeatedly times two programs in turn: the book's code and a reference, which in some
+rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
 Below 1, ours is faster."""
@@ -114,7 +116,7 @@ def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
 def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[str]:
     """Yield the timings on one machine."""
     about, results = dict(measured["machine"]), measured["results"]
-    yield f"## Speed and memory on {about.pop('processor')}"
+    yield f"## Speed and memory on {about.pop('gpu', None) or about.pop('processor')}"
     yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
     rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "target", "verdict"]]
     for one in (one for one in results if "ratio" in one):
@@ -123,7 +125,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
         rows.append(
             [
                 f"{one['what']}, {one['device']}, against {one['against']}",
-                *(f"{one[whose]:.1f}" for whose in ("ours_ms", "theirs_ms")),
+                *(milliseconds(one[whose]) for whose in ("ours_ms", "theirs_ms")),
                 f"{one['ratio']:.3f} ({low:.2f} to {high:.2f})",
                 "" if aim is None else f"at most {aim:g}",
                 "" if aim is None else "met" if one["ratio"] <= aim else "**missed**",
@@ -150,6 +152,11 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
             f"but the table of positions from memory once takes "
             f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time."
         )
+
+
+def milliseconds(time: float) -> str:
+    """Return a time with three digits or more."""
+    return f"{time:.1f}" if time >= 10 else f"{time:.2f}"
 
 
 def painted(mark: float, measured: Mapping[str, Any]) -> str:

@@ -1,29 +1,23 @@
 """How fast this machine reads and computes, and how close products of matrices come to either.
 
 A limit is what the machine can do, so the fastest of the rounds counts and not the median.
-
-    python -m benchmarks.roofline
-
-measures this alone, and writes it into `glassbox/results/roofline.json`, which chapter 12 draws.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
-from benchmarks import machine
 from benchmarks.timing import fastest_of
-from glassbox.files import atomic_write
-from glassbox.results import ROOFLINE
 
 #: In how many vectors one matrix is multiplied at once: from a token to a batch of training.
 VECTORS = (1, 4, 16, 64, 256, 1024)
 DTYPES = (torch.float32, torch.bfloat16)
-WIDTH = 4096
-COPIED = 2**28
+#: Widths of a matrix and bytes that no cache holds, long enough to read that starting does not
+#: count.
+WIDTH = {"cpu": 4096, "cuda": 16_384}
+COPIED = {"cpu": 2**28, "cuda": 2**32}
 
 
 @dataclass(frozen=True)
@@ -65,9 +59,10 @@ class Roof:
 
 
 def measure(
-    device: str, *, width: int = WIDTH, copied: int = COPIED, rounds: int = 10
+    device: str, *, width: int | None = None, copied: int | None = None, rounds: int = 10
 ) -> Iterator[Roof]:
     """Measure the bandwidth once, and the products in each precision."""
+    width, copied = width or WIDTH[device], copied or COPIED[device]
     numbers, copy = (torch.ones(copied // 4, device=device) for _ in range(2))
     seconds = fastest_of(lambda: copy.copy_(numbers), device, rounds=rounds)
     gigabytes = 2 * copied / seconds / 1e9  # each number is read and written
@@ -101,23 +96,3 @@ def row(roof: Roof) -> dict[str, Any]:
     ]
     rounded = {"gigabytes": round(roof.gigabytes, 2), "gflops": round(roof.gflops, 1)}
     return asdict(roof) | rounded | {"points": points}
-
-
-def write(about: dict[str, str | int], roofs: Sequence[Roof]) -> None:
-    """Keep the results for the chapter."""
-    kept = {"machine": about, "roofs": [*map(row, roofs)]}
-    with atomic_write(ROOFLINE) as part:
-        part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-
-
-def main() -> None:
-    roofs = []
-    for device in ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]:
-        for roof in measure(device):
-            print(roof.sentence(), flush=True)
-            roofs.append(roof)
-    write(machine.describe(), roofs)
-
-
-if __name__ == "__main__":
-    main()

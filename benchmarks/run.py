@@ -24,10 +24,10 @@ from benchmarks import (
 )
 from benchmarks.growth import Growth
 from benchmarks.timing import Comparison
-from glassbox.results import SPEED
+from glassbox.results import SPEED, SPEED_ON_GPU
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = (attention, bert, training, decoding, kernels)
+SUITES = (attention, bert, training, kernels, decoding)
 Result = Comparison | Growth | decoding.Share | paint.Paint | roofline.Roof
 
 
@@ -38,6 +38,10 @@ def measure(device: str, seconds: float) -> Iterator[Result]:
     yield decoding.share_of_bandwidth(device)
     yield from growth.measure(device)
     yield from roofline.measure(device)
+    if device == "cpu":
+        yield from live.measure(seconds)
+        if painted := paint.measure():
+            yield painted
 
 
 def table(about: dict[str, str | int], results: Sequence[Result]) -> str:
@@ -137,27 +141,27 @@ def line(done: Result) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="for each comparison")
-    seconds = parser.parse_args().seconds
-    about = machine.describe()
-    results = []
-    for device in ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]:
-        for done in measure(device, seconds):
+    present = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    parser.add_argument("--device", choices=present, help="what to measure (default: all there is)")
+    arguments = parser.parse_args()
+    for device in [arguments.device] if arguments.device else present:
+        about = machine.describe(device)
+        results = []
+        for done in measure(device, arguments.seconds):
             print(line(done), flush=True)
             results.append(done)
-    for done in live.measure(seconds):
-        print(line(done), flush=True)
-        results.append(done)
-    if painted := paint.measure():
-        print(line(painted), flush=True)
-        results.append(painted)
+        write(about, results, device)
+        print(f"\n{table(about, results)}\nWritten to benchmarks/results/.")
+    page.write()
+
+
+def write(about: dict[str, str | int], results: Sequence[Result], device: str) -> None:
+    """Write the results, for the results page and for chapter 12."""
     RESULTS.mkdir(exist_ok=True)
     name = machine.name(about)
     (RESULTS / f"{name}.md").write_text(table(about, results), encoding="utf-8")
-    for file in (RESULTS / f"{name}.json", SPEED):
+    for file in (RESULTS / f"{name}.json", SPEED if device == "cpu" else SPEED_ON_GPU):
         file.write_text(record(about, results), encoding="utf-8")
-    roofline.write(about, [done for done in results if isinstance(done, roofline.Roof)])
-    page.write()
-    print(f"\n{table(about, results)}\nWritten to benchmarks/results/{name}.md and .json.")
 
 
 if __name__ == "__main__":

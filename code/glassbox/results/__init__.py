@@ -23,8 +23,8 @@ FINETUNING = Path(__file__).parent / "finetuning.json"
 #: Times and memory on the book's machine, as ``make bench`` measured them: a copy of its file in
 #: ``benchmarks/results``.
 SPEED = Path(__file__).parent / "speed.json"
-#: How fast a machine reads and computes, in numbers of several precisions.
-ROOFLINE = Path(__file__).parent / "roofline.json"
+#: The same on a GPU.
+SPEED_ON_GPU = Path(__file__).parent / "speed_on_gpu.json"
 
 
 def other_seeds(chapter: str, what: str) -> Float[Tensor, "processors seeds"]:
