@@ -105,10 +105,10 @@ def texts(reports: list[Mapping[str, Any]]) -> Iterable[str]:
 
 
 def lowest(reports: list[Mapping[str, Any]]) -> Iterable[str]:
-    """Yield the lowest of the losses estimated during training, and the last."""
+    """Yield the lowest of the losses estimated at checkpoints, and the last."""
     first = reports[0]
     yield (
-        f"**Estimates during training**: {len(first['estimates'])}, each from "
+        f"**Estimates at {len(first['estimates'])} checkpoints**, each from "
         f"{first['n_batches']} batches of {first['batch_size']} windows; {of(len(reports))}."
     )
     rows = [["", "step", "nats per character"]]
