@@ -13,7 +13,8 @@ from glassbox_book.exercises.exercise import Case, Draw, cases_of
 def _nucleus_shares(probabilities: Tensor, P: float, flaw: str = "") -> Tensor:
     ordered, order = probabilities.sort(descending=True)
     reached = ordered.cumsum(dim=0)
-    left = ordered * (reached <= P if flaw == "crossing" else reached - ordered < P)
+    before = reached - ordered
+    left = ordered * {"crossing": reached <= P, "reached": before <= P}.get(flaw, before < P)
     if flaw != "sorted":
         left = torch.zeros_like(probabilities).scatter(0, order, left)
     if flaw == "each":
@@ -26,7 +27,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
     def row(*numbers: float) -> Tensor:
         return torch.tensor(numbers, dtype=torch.float64)
 
-    yield Case("four tokens in order", probabilities=row(0.5, 0.25, 0.15, 0.1), P=0.7)
+    yield Case("four tokens in order", probabilities=row(0.5, 0.25, 0.1875, 0.0625), P=0.75)
     yield Case("not in order", probabilities=row(0.1, 0.3, 0.2, 0.4), P=0.65)
     yield Case("one token is enough", probabilities=row(0.05, 0.85, 0.1), P=0.6)
     yield Case("all of them", probabilities=row(0.2, 0.5, 0.3), P=1.0)
@@ -40,7 +41,7 @@ def _sampler(logits: Tensor, T: float, r: float, flaw: str = "") -> Tensor:
     shares = (logits * T if flaw == "times" else logits / T).softmax(dim=-1)
     judged = logits.softmax(dim=-1) if flaw == "temperature last" else shares
     least = r if flaw == "absolute" else r * judged.max()
-    left = shares * (judged >= least)
+    left = shares * (judged > least if flaw == "above" else judged >= least)
     return left if flaw == "not divided" else left / left.sum()
 
 
@@ -51,7 +52,7 @@ def _logits(draw: Draw) -> Iterator[Case]:
 
     yield case("neither does anything", [2.0, 1.0, 0.0], 1.0, 0.01)
     yield case("a temperature alone", [2.0, 1.0, 0.0], 2.0, 0.01)
-    yield case("a cut alone", [2.0, 1.0, 0.0, -1.0], 1.0, 0.3)
+    yield case("a cut alone", [2.0, 2.0, 0.0, -1.0], 1.0, 1.0)
     yield case("a high temperature lets one more in", [2.0, 0.5, -1.0, -4.0], 2.0, 0.3)
     yield case("a low one keeps one out", [2.0, 1.5, 0.5, 0.0], 0.5, 0.2)
 
