@@ -40,13 +40,14 @@ def attention(
         query, key, value = (
             t[..., : 3 * n].unflatten(-1, (n, 3)).transpose(1, 2) for t, n in parts
         )
-        return module.attend(query, key, value, mask, causal, Around(bias))
+        there = [None if t is None else t.to(x.device) for t in (mask, bias)]
+        return module.attend(query, key, value, there[0], causal, Around(there[1]))
 
     return call
 
 
 def loss(**options: Any) -> Call:
-    return lambda x: cross_entropy(x, LABELS, **options).total
+    return lambda x: cross_entropy(x, LABELS.to(x.device), **options).total
 
 
 def learned(module: nn.Module) -> Call:
@@ -108,7 +109,7 @@ def values(call: Call, x: Tensor) -> list[Tensor]:
     """What a call gives, and its gradient."""
     x = x.detach().requires_grad_()
     out = call(x)
-    direction = torch.arange(out.numel(), dtype=out.dtype).cos().view(out.shape)
+    direction = torch.arange(out.numel(), dtype=out.dtype, device=x.device).cos().view(out.shape)
     return [out.detach(), *torch.autograd.grad((out * direction).sum(), x)]
 
 

@@ -120,7 +120,7 @@ def make_pair(make: Callable[[], tuple[Any, Any]], device: str, padded: bool) ->
             if parameter.dim() > 1 and "positions" not in name:
                 parameter.normal_(std=0.3 if "emb" in name or "wte" in name else 0.4)
     theirs = theirs.to(device).eval()
-    ours = kind.from_pretrained(theirs)
+    ours = kind.from_pretrained(theirs).to(device)
     sources = hasattr(ours, "encode")
     ids = torch.randint(VOCAB - 2, (4, 7), device=device)
     if padded:

@@ -177,10 +177,10 @@ def test_compiled_and_exported_it_gives_the_same():
 
 @pytest.mark.parametrize("head", HEADS)
 def test_a_new_head_on_a_trained_encoder_keeps_the_encoder(head, tmp_path, ids):
-    encoder = make(Bert)
+    encoder = make(Bert).to(ids.device)
     encoder.save_pretrained(tmp_path)
     for source in (encoder, tmp_path, str(tmp_path)):
-        model = head.from_encoder(source)
+        model = head.from_encoder(source).to(ids.device)
         assert not model.training
         torch.testing.assert_close(model.bert(ids), encoder(ids))
         assert model.bert.embeddings.token.weight is not encoder.embeddings.token.weight
@@ -202,7 +202,7 @@ def test_a_new_head_on_a_trained_encoder_keeps_the_encoder(head, tmp_path, ids):
     ],
 )
 def test_a_new_classifier_has_the_labels_asked_for(head, labels, names, ids):
-    model = head.from_encoder(make(Bert), labels)
+    model = head.from_encoder(make(Bert), labels).to(ids.device)
     assert model.config.labels == names
     assert model(ids).size(-1) == len(names)
 
@@ -235,13 +235,14 @@ def test_the_packaged_model_s_pooler_is_published_too(monkeypatch, ids):
     published = read_weights(find_weights("minilm"))
     assert torch.equal(model.pooler.weight, published["pooler.dense.weight"])
     assert torch.equal(model.pooler.bias, published["pooler.dense.bias"])
-    assert model(ids).shape == (3, 2)
+    assert model.to(ids.device)(ids).shape == (3, 2)
 
 
 @pytest.mark.parametrize("head", HEADS)
 def test_an_encoder_is_taken_out_of_a_model_with_a_head(head, ids):
-    model = make(head)
-    torch.testing.assert_close(Bert.from_pretrained(model)(ids), model.bert(ids))
+    model = make(head).to(ids.device)
+    encoder = Bert.from_pretrained(model).to(ids.device)
+    torch.testing.assert_close(encoder(ids), model.bert(ids))
 
 
 def test_a_classifier_learns_which_word_is_there():
