@@ -133,7 +133,7 @@ HEADS |= {
     "no heads of keys": (
         lambda: MultiHeadAttention(12, 4, n_kv_heads=0),
         ValueError,
-        ["n_kv_heads=0", "n_heads=4"],
+        ["n_kv_heads=0", "at least 1"],
     ),
     "negative heads of keys": (
         lambda: MultiHeadAttention(12, 4, n_kv_heads=-2),
