@@ -249,9 +249,12 @@ def check_additive_weights(
     """
     weights = {"query_weight": query_weight, "key_weight": key_weight, "score_weight": score_weight}
     check_tensors(query=query, key=key, **weights)
-    for given in weights.values():
-        check_device("query", query, given.device, "the weights of this attention are")
-        check_precision("query", query, given, "attention")
+    for name, x in (("query", query), ("key", key)):
+        if x.dim() < 2:
+            raise wrong_shape(name, x, f"(..., length, width): a single vector is {name}[None]")
+        for given in weights.values():
+            check_device(name, x, given.device, "the weights of this attention are")
+            check_precision(name, x, given, "attention")
     if score_weight.dim() != 1:
         raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
