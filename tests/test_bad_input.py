@@ -18,6 +18,7 @@ from glassbox import (
     scaled_dot_product_attention,
 )
 from glassbox.around import Around
+from glassbox.attention import additive_scores
 from glassbox.cache import Cache, KeyValueCache
 from glassbox.config import StackConfig
 from glassbox.layers import (
@@ -58,6 +59,9 @@ def attend_additively(query_weight=(3, 8), key_weight=(3, 8), score_weight=(3,),
         for shape in (query_weight, key_weight, score_weight)
     )
     return additive_attention(query, key, zeros(2, 7, 8), w, u, v)
+
+
+ADDITIVE = zeros(3, 8), zeros(3, 8), zeros(3)
 
 
 def ids(*rows, **options):
@@ -133,7 +137,7 @@ HEADS |= {
     "no heads of keys": (
         lambda: MultiHeadAttention(12, 4, n_kv_heads=0),
         ValueError,
-        ["n_kv_heads=0", "n_heads=4"],
+        ["n_kv_heads=0", "at least 1"],
     ),
     "negative heads of keys": (
         lambda: MultiHeadAttention(12, 4, n_kv_heads=-2),
@@ -366,6 +370,16 @@ KINDS = {
         lambda: attend_additively(key_weight=zeros(3, 8, dtype=torch.float64)),
         ValueError,
         ["query is torch.float32", "are torch.float64", ".to(torch.float64)"],
+    ),
+    "additive keys in double precision": (
+        lambda: additive_scores(zeros(5, 8), zeros(7, 8).double(), *ADDITIVE),
+        ValueError,
+        ["key is torch.float64", "torch.float32"],
+    ),
+    "a single additive query": (
+        lambda: additive_scores(zeros(8), zeros(7, 8), *ADDITIVE),
+        ValueError,
+        ["query has shape (8,)", "query[None]"],
     ),
     "a score's vector elsewhere": (
         lambda: attend_additively(score_weight=zeros(3, device="meta")),

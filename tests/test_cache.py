@@ -108,9 +108,11 @@ def test_an_empty_cache_may_be_reordered_and_cropped():
 
 def test_without_a_length_the_first_step_is_all_there_is():
     cache = KeyValueCache()
-    assert cache.max_len is None
-    cache.append(*keys_and_values())
-    assert cache.max_len == cache.length == 4
+    for new in (4, 6):  # and so is the first step after everything was forgotten
+        assert (cache.length, cache.max_len) == (0, None)
+        cache.append(*keys_and_values(new=new))
+        assert cache.max_len == cache.length == new
+        cache.crop(0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
@@ -292,15 +294,26 @@ def test_after_a_refused_first_step_the_cache_takes_texts_of_another_number(mode
     assert_near(read(model, target, memory, [2, 4], cache), model.decode(target, memory))
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("model", ["the paper's"], indirect=True)
+@pytest.mark.parametrize("length", [7, 4, 9], ids=["as long", "shorter", "longer"])
+def test_after_an_interrupted_first_step_the_cache_takes_another_memory(model, length):
+    source, target = texts(model)
+    memory, cache = model.encode(texts(model, source_len=length)[0]), model.new_cache(6)
+    hook = model.decoder.layers[1].register_forward_pre_hook(interrupt)
+    with pytest.raises(KeyboardInterrupt), hook:
+        model.decode(target[:, :1], model.encode(source), cache=cache)
+    assert_near(read(model, target, memory, [2, 4], cache), model.decode(target, memory))
+
+
 @pytest.mark.parametrize("model", ["the paper's"], indirect=True)
 def test_an_interrupted_step_leaves_the_cache_as_it_was(model):
     source, target = texts(model)
     memory, cache = model.encode(source), model.new_cache(6)
     read(model, target, memory, [2], cache)
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
     hook = model.decoder.layers[1].register_forward_pre_hook(interrupt)
     with pytest.raises(KeyboardInterrupt), hook:
         model.decode(target[:, 2:3], memory, cache=cache)

@@ -37,7 +37,7 @@ class KeyValueCache:
     def __init__(self, max_len: int | None = None) -> None:
         if max_len is not None:
             check_at_least("max_len", max_len, 1)
-        self.max_len = max_len
+        self.max_len = self._limit = max_len
         self.length = 0
         self._key: Tensor | None = None
         self._value: Tensor | None = None
@@ -121,8 +121,8 @@ class KeyValueCache:
         if not 0 <= length <= self.length:
             raise ValueError(f"length={length}: this cache holds {self.length} positions")
         self.length = length
-        if not length:  # the next text may come in another batch or dtype
-            self._key = self._value = None
+        if not length:  # the next text may come in another batch or dtype, or be a longer memory
+            self._key, self._value, self.max_len = None, None, self._limit
 
     def _filled(self, buffer: Tensor | None) -> Tensor:
         if buffer is None:

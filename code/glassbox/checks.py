@@ -249,9 +249,12 @@ def check_additive_weights(
     """
     weights = {"query_weight": query_weight, "key_weight": key_weight, "score_weight": score_weight}
     check_tensors(query=query, key=key, **weights)
-    for given in weights.values():
-        check_device("query", query, given.device, "the weights of this attention are")
-        check_precision("query", query, given, "attention")
+    for name, x in (("query", query), ("key", key)):
+        if x.dim() < 2:
+            raise wrong_shape(name, x, f"(..., length, width): a single vector is {name}[None]")
+        for given in weights.values():
+            check_device(name, x, given.device, "the weights of this attention are")
+            check_precision(name, x, given, "attention")
     if score_weight.dim() != 1:
         raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
     for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
@@ -290,9 +293,7 @@ def check_model_mask(
     _check_joins_scores(name, mask, scores_shape, device)
 
 
-def check_mask(
-    mask: Tensor, scores_shape: tuple[int, ...], device: torch.device, name: str = "mask"
-) -> None:
+def check_mask(mask: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
     """Reject a mask that is not boolean, does not broadcast to the scores or is on another device.
 
     Raises
@@ -302,8 +303,8 @@ def check_mask(
     ValueError
         If its shape does not broadcast to ``scores_shape``, or it is on another device.
     """
-    check_dtype(name, mask, (torch.bool,), A_MASK)
-    _check_joins_scores(name, mask, scores_shape, device)
+    check_dtype("mask", mask, (torch.bool,), A_MASK)
+    _check_joins_scores("mask", mask, scores_shape, device)
 
 
 def check_bias(bias: Tensor, scores_shape: tuple[int, ...], device: torch.device) -> None:
@@ -385,16 +386,14 @@ def check_heads(
     for name, given in sizes.items():
         if given is not None:
             check_whole(name, given)
-    if n_heads < 1 or d_model < 1:
-        raise ValueError(f"d_model={d_model} and n_heads={n_heads}: both must be at least 1")
+            if given < 1:
+                raise ValueError(f"{name}={given}: must be at least 1")
     if d_k is None and d_model % n_heads:
         raise ValueError(
             f"d_model={d_model} does not divide into n_heads={n_heads} heads: "
             f"choose n_heads among the divisors of {d_model}"
         )
-    if d_k is not None and d_k < 1:
-        raise ValueError(f"d_k={d_k}: a head must be at least 1 wide")
-    if n_kv_heads is not None and (n_kv_heads < 1 or n_heads % n_kv_heads):
+    if n_kv_heads is not None and n_heads % n_kv_heads:
         raise ValueError(
             f"n_kv_heads={n_kv_heads} does not divide n_heads={n_heads}: each head of keys and "
             "values serves an equal number of query heads"

@@ -202,22 +202,11 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     return out if bias is None else out + bias
 
 
-@kernel("smoothed_sums")
-def _one_matrix(
-    logits: Tensor,
-    labels: Tensor,
-    counted: Tensor,
-    peak: float,
-    share: float,
-) -> tuple[Tensor, Tensor]:
-    """Allocate one matrix the size of the logits; differentiating the formula takes several."""
-    return _CrossEntropy.apply(logits, labels, counted, peak, share)
-
-
 class _CrossEntropy(Function):
     """The loss and its gradient; the target is ``share`` everywhere plus ``peak`` at the labels.
 
-    The time goes into fetching memory, so the code works in place.
+    The time goes into fetching memory, so the code works in place, in one matrix the size of the
+    logits; differentiating the formula takes several.
     """
 
     @staticmethod
@@ -259,3 +248,6 @@ class _CrossEntropy(Function):
             gradient -= share * scale
         gradient.scatter_add_(-1, at_label, -peak * scale)
         return gradient.to(ctx.dtype), None, None, None, None
+
+
+kernel("smoothed_sums")(_CrossEntropy.apply)

@@ -644,14 +644,14 @@ class Decoder(nn.Module):
             If inputs do not fit together, or the cache belongs to another model and is left as is.
         """
         kept = [(None, None)] * len(self.layers) if cache is None else cache.pairs(len(self.layers))
-        start = 0 if cache is None else cache.length
+        before = [(each, each.length) for pair in kept for each in pair if each is not None]
         try:
             for layer, caches in zip(self.layers, kept, strict=True):
                 here = Around(around.bias, around.rotation, *caches)
                 x = layer(x, memory, mask, memory_mask, here)
         except BaseException:  # an interrupt, too
-            if cache is not None:
-                cache.crop(start)  # no layer keeps a step that another layer refused
+            for each, length in before:  # no layer keeps a step that another layer refused
+                each.crop(length)
             raise
         return x if self.norm is None else self.norm(x)
 

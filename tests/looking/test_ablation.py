@@ -127,3 +127,13 @@ def test_a_head_that_gives_nan_can_be_switched_off(device):
 def test_a_head_that_is_not_there_is_refused_with_those_that_are(encoder, pair, words):
     with pytest.raises(ValueError, match=words), without_heads(encoder, [pair]):
         pass
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_what_is_no_model_is_refused_by_its_type():
+    translator: Any = "english-french"
+    with (
+        pytest.raises(ValueError, match=r"no attention 0; there are 0: \[\], in this str"),
+        without_heads(translator, [(0, 0)]),
+    ):
+        pass

@@ -72,9 +72,9 @@ def test_a_fused_kernel_that_keeps_no_weights_is_refused():
         model(IDS)
 
 
-def test_a_model_without_bert_attention_is_refused():
-    with (
-        pytest.raises(ValueError, match="Linear has no BERT self-attention"),
-        record_reference(nn.Linear(2, 2)),
-    ):
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("given", [nn.Linear(2, 2), "bert-base-uncased"])
+def test_what_has_no_bert_attention_is_refused(given):
+    words = f"{type(given).__name__} has no BERT self-attention"
+    with pytest.raises(ValueError, match=words), record_reference(given):
         pass

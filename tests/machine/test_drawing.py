@@ -86,7 +86,10 @@ def test_bars_are_the_same(draw):
 
 @pytest.mark.parametrize(
     "piece",
-    [" dog ", "", "a\x00b", "\u202egnp", "\u200bx", "\u2028", "é", "🦜", "<i>", "\x1b", "\x7f"],
+    [
+        *(" dog ", "\u00a0\u3000!\u202f", "", "a\x00b", "\x1b", "\x7f"),
+        *("\u202egnp", "\u200bx", "\u2028", "é", "🦜", "<i>"),
+    ],
 )
 def test_what_is_invisible_has_the_same_name(piece, draw):
     assert draw("visible", piece) == visible(piece)

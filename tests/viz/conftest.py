@@ -34,6 +34,7 @@ HOSTILE = {
     "\ud800": "\ufffd",
     "👩\u200d💻": "👩\u200d💻",
     " the ": "␣the␣",
+    "\u00a0\u202f!\u3000": "␣␣!␣",
     "": "⟨empty⟩",
     "]]>'><img src=x onerror=alert(1)>": "]]>'><img src=x onerror=alert(1)>",
     "W" * 400: "W" * 400,

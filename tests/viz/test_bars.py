@@ -96,9 +96,11 @@ def test_panels_that_do_not_fill_the_last_row_leave_it_empty():
         ({"p": (["a"], {n: [1] for n in "vwxyz"})}, {}, r"'p' has 5 series; 4 can be told apart"),
         ({"p": (["a"], [1])}, {"highlight": {"q": [0]}}, r"highlight names \['q'\]"),
         ({"p": (["a"], [1])}, {"highlight": {"p": [1]}}, r"highlight has 1; 'p' has .* 0 to 0"),
+        ({"p": (["a"], [1])}, {"highlight": {"p": ["a"]}}, r"highlight has a; 'p' has .* 0 to 0"),
         ({"p": (["a"], [1])}, {"columns": 0}, r"columns=0: must be at least 1"),
     ],
 )
+@pytest.mark.usefixtures("as_a_reader")
 def test_what_does_not_fit_is_refused(panels, options, reason):
     with pytest.raises(ValueError, match=reason):
         bar_charts(panels, value_label="n", **options)

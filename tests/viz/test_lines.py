@@ -77,9 +77,10 @@ def test_no_word_stands_on_its_head_or_side(fig):
 
 
 def test_points_can_have_names():
-    figure = curves(X, {"": {"a": X}}, x_label="at", x_names=["table", "input", "end"])
-    names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert names == ["table", "input", "end"]
+    figure = curves(X, {"": {"a": X}}, x_label="at", x_names=["Ġtable", "$x$", 2])  # type: ignore[list-item]
+    labels = figure.axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == ["␣table", "$x$", "2"]
+    assert not any(label.get_parse_math() for label in labels)
 
 
 def test_series_differ_by_more_than_their_colour(fig):
@@ -101,6 +102,7 @@ def test_many_points_make_a_smooth_curve():
 
 def test_what_is_not_finite_leaves_a_gap():
     figure = curves(X, {"": {"a": [1.0, math.inf, math.nan]}}, x_label="x", log_y=True)
+    curves(X, {"": {"a": X, "never": [math.nan] * 3}}, x_label="x")
     assert not any(ax.texts for ax in figure.axes)  # one series needs no name
 
 
@@ -115,6 +117,8 @@ def test_what_is_not_finite_leaves_a_gap():
         (X, {"a": {"b": X}, "c": {"d": X}}, {}, r"'c' has the series \['d'\]"),
         (X, {"a": {str(i): X for i in range(7)}}, {}, "there are 7 series; 1 to 6"),
         (X, {"a": {"b": [1.0, 0.0, 2.0]}}, {"log_y": True}, "value 0; a number needs"),
+        (X, {"a": {"b": [math.nan, -1.0, 2.0]}}, {"log_y": True}, "value -1; a number needs"),
+        ([], {"a": {"b": []}}, {}, "x has no points"),
         ([0, 1, 2], {"a": {"b": X}}, {"log_x": True}, "x has the value 0"),
     ],
 )
@@ -248,3 +252,4 @@ def test_the_axis_can_start_elsewhere_and_a_point_be_left_out():
 def test_runs_that_do_not_fit_are_refused(series, reason):
     with pytest.raises(ValueError, match=reason):
         spread_chart([32, 64], series, **LABELS)
+    assert not plt.get_fignums()  # or a notebook would show what there is of it

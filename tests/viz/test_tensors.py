@@ -85,6 +85,7 @@ def test_only_what_is_large_or_small_has_a_colour(values, found):
         "tensor([[1., 2.],\n        [3., 4.]], grad_fn=<MulBackward0>)",
         "before\ntensor([0.500])\nafter",
         "tensor([1.], requires_grad=True)",
+        "tensor([1.], device='cuda:0', grad_fn=<MulBackward0>)",
     ],
 )
 def test_what_is_printed_is_recognised(text):

@@ -31,7 +31,7 @@ def test_the_space_before_a_word_is_shown_as_one_unless_bytes_are_meant(token, s
 def test_what_is_shown_can_be_seen_and_keeps_its_order(token: str) -> None:
     shown = visible(token)
     assert shown
-    assert shown == shown.strip(" ")
+    assert shown == shown.strip()
     for character in shown:
         assert unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
         assert unicodedata.bidirectional(character) not in {

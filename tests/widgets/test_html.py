@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -224,6 +225,14 @@ def test_steps_are_all_there_in_order() -> None:
         *("A pair.", "  ~time~(17) ~flies~(−0.50)", "  arrow(id 7)", ""),
         *("A token.", "  *ug*"),
     ]
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_numbers_of_numpy_stand_below_a_token_as_those_of_python_do() -> None:
+    given: Any = [
+        ("a", "", number) for number in (np.float32(1 / 3), np.float64(-0.001), np.int64(7))
+    ]
+    assert repr(stepper([("Numbers.", [given])])).splitlines()[1] == "  a(0.33) a(0.00) a(7)"
 
 
 def test_a_share_is_drawn_to_a_tenth_of_a_per_cent_also_where_it_is_zero() -> None:

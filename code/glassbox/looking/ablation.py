@@ -8,7 +8,7 @@ from functools import partial
 from torch import Tensor, nn
 
 from glassbox.attention.multi_head import MultiHeadAttention
-from glassbox.looking.record import uncompiled
+from glassbox.looking.record import named_modules, uncompiled
 
 
 @contextmanager
@@ -47,16 +47,15 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     >>> with without_heads(model, [(0, 2), (5, 11)]):
     ...     hidden = model(token_ids)
     """
-    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    named = model.named_modules()
+    named = named_modules(model).items()
     attentions = {name: part for name, part in named if isinstance(part, MultiHeadAttention)}
     names: dict[int | str, str] = {name: name for name in attentions}
     names |= enumerate(attentions)
     switched_off = defaultdict[str, set[int]](set)
     for which, head in heads:
         if which not in names:
-            known = list(attentions)
-            raise ValueError(f"there is no attention {which!r}; there are {len(known)}: {known}")
+            known = f"{len(attentions)}: {list(attentions)}, in this {type(model).__name__}"
+            raise ValueError(f"there is no attention {which!r}; there are {known}")
         name, n_heads = names[which], attentions[names[which]].n_heads
         if not 0 <= head < n_heads:
             raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")

@@ -147,9 +147,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
     >>> tape["encoder.layers.0.self_attention"].weights.shape
     torch.Size([1, 12, 7, 7])
     """
-    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    modules = model.named_modules() if isinstance(model, nn.Module) else ()
-    names = {module: name for name, module in modules}
+    names = {module: name for name, module in named_modules(model).items()}
     if not any(isinstance(module, MultiHeadAttention) for module in names):
         raise ValueError(
             f"{type(model).__name__} has no glassbox.MultiHeadAttention inside: nothing to record. "
@@ -175,6 +173,12 @@ def record(model: nn.Module) -> Iterator[Tape]:
     finally:
         hook.remove()
         observers.reset(token)
+
+
+def named_modules(model: nn.Module) -> dict[str, nn.Module]:
+    """Return the modules inside a model by their names; there are none in what is no model."""
+    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
+    return dict(model.named_modules()) if isinstance(model, nn.Module) else {}
 
 
 def uncompiled() -> AbstractContextManager[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassbox.looking.record import AttentionRecord, Tape, uncompiled
+from glassbox.looking.record import AttentionRecord, Tape, named_modules, uncompiled
 
 
 @contextmanager
@@ -33,9 +33,8 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     ValueError
         If the model contains no BERT self-attention, or runs a fused kernel.
     """
-    model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
-    named, parts = model.named_modules(), ("query", "key", "value", "num_attention_heads")
-    attentions = {name: x for name, x in named if all(hasattr(x, part) for part in parts)}
+    named, parts = named_modules(model), ("query", "key", "value", "num_attention_heads")
+    attentions = {name: x for name, x in named.items() if all(hasattr(x, part) for part in parts)}
     if not attentions:
         raise ValueError(f"{type(model).__name__} has no BERT self-attention inside")
     tape = Tape()

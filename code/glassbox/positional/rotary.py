@@ -229,8 +229,7 @@ class RotaryPositions(Positions):
         scaling: RotaryScaling | None = None,
     ) -> None:
         super().__init__()
-        check_even("d_k", d_k, WHY_EVEN)
-        check_base(base)
+        rotary_frequencies(d_k, base=base)  # refuses what no model could compute
         self.d_k = d_k
         self.base = base
         self.interleaved = interleaved

@@ -33,9 +33,7 @@ def _stacks(draw: Draw) -> Iterator[Case]:
 
 
 def _bytes_on_each(parameters: int, devices: int, sharded: int, flaw: str = "") -> float:
-    order = (2, 2, 12) if flaw == "weights first" else (12, 2, 2)
-    if flaw == "two means":
-        order = (8, 2, 2)
+    order = {"weights first": (2, 2, 12), "two means": (8, 2, 2)}.get(flaw, (12, 2, 2))
     cut = {"all": 3, "none": 0}.get(flaw, sharded)
     parts = [parameters * n / (devices if i < cut else 1) for i, n in enumerate(order)]
     return sum(parts) * (devices if flaw == "all devices" else 1)

@@ -128,7 +128,7 @@ def _check(
     for name, values in series.items():
         check_length(f"{title!r}, {name!r}", values, "values", len(labels), "labels")
     for place in marked:
-        if not 0 <= place < len(labels):
+        if place not in range(len(labels)):
             raise ValueError(
                 f"highlight has {place}; {title!r} has the labels 0 to {len(labels) - 1}"
             )

@@ -12,17 +12,13 @@ def token_texts(
 ) -> tuple[list[str], list[str]]:
     """Check the number of query and key tokens, and return them as they are shown.
 
-    The ``Ġ`` that byte-level tokenizers write for a space is shown like other spaces, as ``␣``.
-
     Raises
     ------
     ValueError
         If tokens and weights differ in number.
     """
-    left = [token.replace("Ġ", "␣") for token in visible_all(tokens)]
-    right = left
-    if key_tokens is not None:
-        right = [token.replace("Ġ", "␣") for token in visible_all(key_tokens)]
+    left = visible_all(tokens)
+    right = left if key_tokens is None else visible_all(key_tokens)
     q_len, k_len = maps.weights.shape[2:]
     for name, found, needed in (("tokens", left, q_len), ("key_tokens", right, k_len)):
         if len(found) != needed:

@@ -19,6 +19,7 @@ from glassbox_book.viz.panels import (
 )
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT, check_length, check_series
+from glassbox_book.viz.tokens import visible
 
 _FEW = 16  # up to so many points get a mark and a tick each
 _HEIGHT, _AROUND = 2.5, 0.3  # inches
@@ -73,7 +74,7 @@ def curves(
     fig, axes = _panels(x, panels, labels, log, columns=columns, sharey=True)
     if x_names is not None:
         for ax in axes:
-            ax.set_xticks(numbers(x), list(x_names))
+            ax.set_xticks(numbers(x), [visible(str(name)) for name in x_names], parse_math=False)
     move_apart(fig)
     return fig
 
@@ -148,7 +149,7 @@ def _panels(
         sharex=True,
         sharey=sharey,
     )
-    lowest = min(np.nanmin(values) for values in everything.values())
+    below = any((values < 0).any() for values in everything.values())
     for ax, series in zip(axes, drawn.values(), strict=True):
         draw_lines(ax, places, series)
         if log["log_x"]:
@@ -157,7 +158,7 @@ def _panels(
             ax.set_yscale("log")
             ax.yaxis.set_major_locator(LogLocator(numticks=6))
             ax.yaxis.set_minor_locator(NullLocator())
-        if lowest < 0:
+        if below:
             ax.axhline(0, color=TEXT, linewidth=0.8)
     _mark(axes[0], places)
     write_level(axes)
@@ -166,6 +167,8 @@ def _panels(
 
 def _check(places: np.ndarray, drawn: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     first = list(next(iter(drawn.values())))
+    if not places.size:
+        raise ValueError("x has no points to draw; pass one number for each")
     for title, series in drawn.items():
         check_series(series)
         if list(series) != first:
@@ -178,8 +181,8 @@ def _check_positive(option: str, named: Mapping[str, np.ndarray]) -> None:
     for name, values in named.items():
         if (values <= 0).any():
             raise ValueError(
-                f"{name} has the value {values.min():.4g}; a number needs to be positive to have "
-                f"a logarithm: pass {option}=False"
+                f"{name} has the value {np.nanmin(values):.4g}; a number needs to be positive to "
+                f"have a logarithm: pass {option}=False"
             )
 
 
@@ -263,21 +266,21 @@ def spread_chart(
         or no point that all runs have.
     """
     check_series(series)
-    places = numbers(x)
-    fig, (ax,) = grid([""], 1, (width(), 3.4), x_label=x_label, y_label=y_label)
-    ends = []
-    for number, (name, values) in enumerate(series.items()):
-        runs = numbers(values)
+    places, drawn = numbers(x), {name: numbers(values) for name, values in series.items()}
+    for name, runs in drawn.items():
         if runs.ndim != 2 or not len(runs) or runs.shape[1] != len(places):
             raise ValueError(f"{name!r} has shape {runs.shape}; expected (runs, {len(places)})")
+        if not np.isfinite(runs.mean(axis=0)).any():
+            raise ValueError(f"{name!r} has no point that all runs have: {runs.tolist()}")
+    fig, (ax,) = grid([""], 1, (width(), 3.4), x_label=x_label, y_label=y_label)
+    ends = []
+    for number, (name, runs) in enumerate(drawn.items()):
         mean = runs.mean(axis=0)
         colour = SERIES[number]["color"]
         beside = (number - (len(series) - 1) / 2) * _APART * (np.ptp(places) or 1)
         reach = [mean - runs.min(axis=0), runs.max(axis=0) - mean]
         ax.errorbar(places + beside, mean, yerr=reach, capsize=2, label=name, **SERIES[number])
         known = np.flatnonzero(np.isfinite(mean))
-        if not known.size:
-            raise ValueError(f"{name!r} has no point that all runs have: {runs.tolist()}")
         last = places[known[-1]] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
         ends.append((name, last, mean[known[-1]], colour))
     if level is not None:

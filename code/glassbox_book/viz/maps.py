@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glassbox_book.viz.panels import numbers
+
 Array = NDArray[np.float64]
 
 
@@ -118,9 +120,7 @@ def _read_layer(number: int, layer: Any, vectors: bool) -> list[Array]:
 
 def _single(number: int, name: str, value: Any) -> Array:
     """Return ``value`` as an array without its batch axis."""
-    if hasattr(value, "detach"):
-        value = value.detach().float().cpu().numpy()
-    array: Array = np.asarray(value, dtype=np.float64)
+    array: Array = numbers(value)
     if array.ndim != 4:
         raise ValueError(
             f"layer {number}: {name} has shape {array.shape}, which is not the four axes "

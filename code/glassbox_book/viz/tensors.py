@@ -12,9 +12,7 @@ from glassbox_book.viz.cells import Cells, Names, frame
 from glassbox_book.viz.tokens import visible_all
 
 #: PyTorch's output for a tensor with at least one number and nothing elided.
-PRINTED = re.compile(
-    r"^tensor\((\[[^()]*\])(?:,\s+(?:dtype=[\w.]+|grad_fn=<\w+>|requires_grad=True))*\)$", re.M
-)
+PRINTED = re.compile(r"^tensor\((\[[^()]*\])(?:,\s+\w+=[\w.:'<>]+)*\)$", re.M)
 
 
 def tensor(

@@ -17,7 +17,7 @@ def visible(token: str, *, raw: bool = False) -> str:
     - lone surrogates and code points that are not characters become ``�``;
     - characters that only direct the text (right-to-left marks and overrides, zero-width spaces)
       are spelled out, as in ``⟨U+202E⟩``, so that they can neither reorder nor hide anything;
-    - spaces at either end are shown as ``␣``, and an empty token as ``⟨empty⟩``.
+    - spaces of any kind at either end are shown as ``␣``, and an empty token as ``⟨empty⟩``.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def visible(token: str, *, raw: bool = False) -> str:
     if not raw:
         token = with_spaces(token)
     shown = "".join(_visible_character(character) for character in token)
-    return re.sub("^ +| +$", lambda found: "␣" * len(found[0]), shown) or "⟨empty⟩"
+    return re.sub(r"^\s+|\s+$", lambda found: "␣" * len(found[0]), shown) or "⟨empty⟩"
 
 
 def with_spaces(text: str) -> str:

@@ -21,12 +21,7 @@ _ABOVE = {"row": 0.58, "height": 0.38, "token": (0.0, 0.085), "score": (0.0, -0.
 #: For each state of a node, the style of its box and of the line that leads to it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "followed": {"edgecolor": TEAL, "facecolor": (TEAL, 0.12), "linewidth": 1.6},
-    "given up": {
-        "edgecolor": SLATE,
-        "facecolor": "none",
-        "linewidth": 0.9,
-        "linestyle": (0, (3, 2)),
-    },
+    "given up": {"edgecolor": SLATE, "facecolor": "none", "linewidth": 0.9, "ls": (0, (3, 2))},
     "ended": {"edgecolor": PLUM, "facecolor": (PLUM, 0.12), "linewidth": 2.4},
 }
 

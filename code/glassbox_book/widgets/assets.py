@@ -10,9 +10,6 @@ from glassbox_book.outputs import read
 SCRIPT_NAME = "widgets.js"
 STYLE_NAME = "widgets.css"
 
-#: Their folder on a site, below the root.
-SITE_FOLDER = "_static/glassbox"
-
 
 def write(folder: str | Path) -> list[Path]:
     """Write the script and the style sheet of all widgets into ``folder`` and return their paths.

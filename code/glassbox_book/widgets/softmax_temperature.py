@@ -95,8 +95,7 @@ def softmax_temperature(
 
 def temperature_at(position: int) -> float:
     """Return the temperature at a position of the slider, rounded as displayed."""
-    exact = HIGHEST ** (position / _STEPS)
-    return float(fixed(exact, 2 if exact < 1 else 1))
+    return float(written(HIGHEST ** (position / _STEPS)))
 
 
 def written(temperature: float) -> str:

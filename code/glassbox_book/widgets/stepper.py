@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from glassbox_book.templates import fill, fixed
 from glassbox_book.viz.tokens import visible, with_spaces
 from glassbox_book.widgets.checks import check_between, check_whole
@@ -61,7 +63,8 @@ class Token:
     @property
     def below(self) -> str:
         """The number as it is displayed."""
-        return fixed(self.number) if isinstance(self.number, float) else str(self.number)
+        number = self.number
+        return fixed(float(number)) if isinstance(number, float | np.floating) else str(number)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ export const NOTHING = "There is nothing to translate yet: type a sentence in En
 
 // What would not be seen, or would turn the text around, is named.
 export function visible(piece) {
-  return piece.replace(/^ +| +$/g, (spaces) => "\u2423".repeat(spaces.length))
+  return piece.replace(/^\p{Zs}+|\p{Zs}+$/gu, (spaces) => "\u2423".repeat(spaces.length))
     .replace(/[\0-\x1f\x7f]/g, (control) => String.fromCharCode(control === "\x7f" ? 0x2421 : 0x2400 + control.charCodeAt(0)))
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f]/gu, (sign) => (
       `\u27e8U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`

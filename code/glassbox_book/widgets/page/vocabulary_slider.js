@@ -36,7 +36,7 @@ glassboxWidgets.define('vocabulary_slider', (root) => {
     try {
       const shown = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw);
       const safe = shown.replace(/[\0-\x1f\x7f]/g, (c) => String.fromCharCode(c === '\x7f' ? 0x2421 : 0x2400 + c.charCodeAt(0)));
-      return safe.replace(/^ +| +$/g, (spaces) => '\u2423'.repeat(spaces.length));
+      return safe.replace(/^\p{Zs}+|\p{Zs}+$/gu, (spaces) => '\u2423'.repeat(spaces.length));
     } catch {
       return `\u27e8${Array.from(raw, (byte) => byte.toString(16).padStart(2, '0')).join(' ')}\u27e9`;
     }
