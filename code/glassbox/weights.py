@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -112,20 +112,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
-        If the file is not JSON, or holds something other than names with values.
+    FileNotFoundError, ValueError
+        As for :func:`~glassbox.files.read_json`.
     """
-    file = folder / CONFIG_FILE
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{file} holds a {type(content).__name__}; expected a JSON object such as "
-            '{"hidden_size": 384, ...}'
-        )
-    return content
+    return read_json(folder / CONFIG_FILE)
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

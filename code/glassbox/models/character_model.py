@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
 from glassbox.tokenization.checks import check_ids
-from glassbox.tokenization.formats.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder
 
 LANGUAGE_MODEL_FILE = "language_model.json"
 #: The language models of this package, by their ``model_type`` in ``config.json``.

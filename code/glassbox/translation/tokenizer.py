@@ -10,10 +10,10 @@ from itertools import permutations
 from torch import Tensor
 
 from glassbox.data import plain_spaces
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import BPE
 from glassbox.tokenization.checks import check_text, check_texts
-from glassbox.tokenization.formats.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder
 from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"

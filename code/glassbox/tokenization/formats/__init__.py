@@ -8,7 +8,7 @@
 import os
 
 from glassbox.checks import check_kind
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
@@ -44,7 +44,7 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
     with atomic_update(folder) as beside:
         config = WRITERS[type(tokenizer)](tokenizer, beside)
         config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
-        files.write_json(beside / files.CONFIG_JSON, config, indent=2)
+        write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
 def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
@@ -74,6 +74,6 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
     file = path / files.CONFIG_JSON
-    config = files.read_json(file) if file.is_file() else {}
+    config = read_json(file) if file.is_file() else {}
     name = next(name for name in readers if (path / name).is_file())
     return readers[name](path / name, config)
