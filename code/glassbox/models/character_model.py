@@ -1,6 +1,5 @@
 """A language model whose tokens are characters."""
 
-import copy
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -91,10 +90,16 @@ class CharacterModel:
             Created if it is missing.
         dtype : torch.dtype, optional
             Dtype of the stored weights. Defaults to their own.
+
+        Raises
+        ------
+        FileExistsError
+            If ``folder`` is a file.
+        ValueError
+            If ``dtype`` is not a floating-point type.
         """
-        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
-            model.save_pretrained(beside)
+            self.model.save_pretrained(beside, dtype)
             write_json(beside / LANGUAGE_MODEL_FILE, {"characters": self.characters})
 
     def encode(self, text: str) -> Int[Tensor, " length"]:

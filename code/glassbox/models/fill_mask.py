@@ -1,6 +1,5 @@
 """Fill in the blanks of a text with a BERT."""
 
-import copy
 import os
 from typing import NamedTuple
 
@@ -101,10 +100,16 @@ class FillMask:
             Created if it is missing.
         dtype : torch.dtype, optional
             Dtype of the stored weights. Defaults to their own.
+
+        Raises
+        ------
+        FileExistsError
+            If ``folder`` is a file.
+        ValueError
+            If ``dtype`` is not a floating-point type.
         """
-        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
-            model.save_pretrained(beside)
+            self.model.save_pretrained(beside, dtype)
             self.tokenizer.save(beside)
 
     def __call__(self, text: str, *, top: int = 5) -> list[list[Guess]]:
