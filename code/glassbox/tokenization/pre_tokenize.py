@@ -130,7 +130,7 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
 
     Notes
     -----
-    Kudo and Richardson (2018), section 3.2. Chapter 2.
+    Kudo and Richardson (2018), section 3.1. Chapter 2.
     """
     parts = _no_space.findall(text) if collapse else [text.replace(" ", METASPACE)]
     marked = (x if x.startswith(METASPACE) else METASPACE + x for x in parts if x)
