@@ -76,10 +76,10 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         )
     else:
         folder = _download(name)
-    for file, *others in ((CONFIG_FILE,), (WEIGHTS_FILE, PARTS)):
-        if not any(any(folder.glob(name)) for name in (file, *others)):
+    for names in ((CONFIG_FILE,), (WEIGHTS_FILE, PARTS)):
+        if not any(any(folder.glob(name)) for name in names):
             raise FileNotFoundError(
-                f"{folder} holds no {file}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
+                f"{folder} holds no {names[0]}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
                 "Pickled weights (pytorch_model.bin) are not read, because unpickling runs code; "
                 "save the model again with save_pretrained(folder)"
             )
@@ -139,10 +139,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         raise FileNotFoundError(
             f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
         )
-    weights: dict[str, Tensor] = {}
-    for file in files:
-        weights |= _read_tensors(file)
-    return weights
+    return {name: x for file in files for name, x in _read_tensors(file).items()}
 
 
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
