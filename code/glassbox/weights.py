@@ -54,6 +54,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         If the model cannot be fetched from the hub.
     PermissionError
         If a licence must be accepted first.
+    ModuleNotFoundError
+        If a model is to be fetched from the hub, whose library is not installed.
     """
     if name is None and "GLASSBOX_BERT" in os.environ:
         try:

@@ -85,6 +85,8 @@ class FillMask:
             If the folder or a file is missing.
         ValueError
             If a file is damaged, or the model is not a BERT for masked language modelling.
+        ConnectionError, PermissionError, ModuleNotFoundError
+            As for :func:`~glassbox.models.find_weights`.
         """
         folder = find_weights(source)
         return cls(BertForMaskedLM.from_pretrained(folder).float(), WordPiece.load(folder))
