@@ -168,6 +168,11 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["no_repeat_ngram=1", "every token", "row 0", "fewer tokens"],
     ),
+    "n-grams that leave no candidate": (
+        lambda: contrastive_search(TableModel(9), IDS, max_new_tokens=9, no_repeat_ngram=1),
+        ValueError,
+        ["no_repeat_ngram=1", "every token"],
+    ),
     "n-grams that leave nothing to draw": (
         continue_with(max_new_tokens=9, no_repeat_ngram=1, sample=True),
         ValueError,
