@@ -135,10 +135,8 @@ def read_text(file: Path) -> str:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not UTF-8 text.
+    FileNotFoundError, ValueError
+        If there is no such file, or it is not UTF-8 text.
     """
     try:
         return file.read_bytes().decode()  # not read_text, which treats \\r as a line end

@@ -105,10 +105,8 @@ class FillMask:
 
         Raises
         ------
-        FileExistsError
-            If ``folder`` is a file.
-        ValueError
-            If ``dtype`` is not a floating-point type.
+        FileExistsError, ValueError
+            As for :meth:`~glassbox.pretrained.Pretrained.save_pretrained`.
         """
         with atomic_update(folder) as beside:
             self.model.save_pretrained(beside, dtype)
