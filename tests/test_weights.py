@@ -255,7 +255,7 @@ def test_a_configuration_that_is_no_json_object_is_refused(saved, text, says):
 
 def test_a_configuration_that_is_no_text_is_refused(saved):
     (saved / "config.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"config\.json is not JSON"):
+    with pytest.raises(ValueError, match=r"config\.json is not UTF-8"):
         Bert.from_pretrained(saved)
 
 

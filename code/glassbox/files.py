@@ -1,12 +1,14 @@
-"""Write a file or a folder completely or not at all."""
+"""Write a file or a folder completely or not at all; read text and JSON."""
 
 import fcntl
+import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 #: Suffixes of hidden folders that are being written and of those that are being deleted.
 PART, OLD = ".part", ".old"
@@ -126,6 +128,46 @@ def lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def read_text(file: Path) -> str:
+    """Read a UTF-8 text file with its line endings.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it is not UTF-8 text.
+    """
+    try:
+        return file.read_bytes().decode()  # not read_text, which treats \\r as a line end
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{file} is missing") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} is not UTF-8 text ({error}): is it another file?") from error
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not JSON, is truncated, or does not hold an object.
+    """
+    try:
+        content = json.loads(read_text(file))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON, or cut off: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{file} holds a {type(content).__name__}; expected a JSON object")
+    return content
+
+
+def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = None) -> None:
+    """Write ``content``, a JSON object, to a ``file`` in UTF-8, with ``indent`` spaces a level."""
+    file.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
 def _set_aside(folder: Path) -> Path:

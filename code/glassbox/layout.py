@@ -288,8 +288,8 @@ class Layout:
         for theirs, parts in self.names.items():
             for part in (parts,) if isinstance(parts, str) else parts:
                 pattern = re.escape(part).replace(r"\{\}", r"([^.]+)") + r"(\.weight|\.bias)?"
-                for name, match in ((name, re.fullmatch(pattern, name)) for name in ours):
-                    if match:
+                for name in ours:
+                    if match := re.fullmatch(pattern, name):
                         *numbers, kind = match.groups()
                         full = theirs.format(*numbers) + (kind or "")
                         full = full if full.startswith(self.outside) else self.prefix + full

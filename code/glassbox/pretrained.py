@@ -201,27 +201,39 @@ class Pretrained(nn.Module):
         """
         return self.reference_layout().write_weights(weights)
 
-    def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
+    def save_pretrained(
+        self, folder: str | os.PathLike[str], dtype: torch.dtype | None = None
+    ) -> None:
         """Write ``config.json`` and ``model.safetensors`` as the reference library reads them.
 
         Parameters
         ----------
         folder : str or path
             Created if it is missing. Its files are replaced only once both new ones are complete.
+        dtype : torch.dtype, optional
+            The type in which parameters are stored, such as ``torch.bfloat16`` for half the size;
+            their own if left out.
 
         Raises
         ------
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If the reference library has no such model, or the positions are no longer those of the
-            configuration.
+            If ``dtype`` is not a floating-point type, the reference library has no such model, or
+            the positions are no longer those of the configuration.
         """
-        entries, weights = self.export()
+        if dtype is not None and not getattr(dtype, "is_floating_point", False):
+            raise ValueError(f"dtype={dtype!r}: expected floating-point numbers, as torch.bfloat16")
+        entries, weights = self.export(dtype)
         write_model(Path(folder), entries, weights)
 
-    def export(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def export(self, dtype: torch.dtype | None = None) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what :meth:`save_pretrained` writes: the entries of ``config.json`` and tensors.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            As for :meth:`save_pretrained`.
 
         Returns
         -------
@@ -237,8 +249,9 @@ class Pretrained(nn.Module):
         """
         self._check_positions()
         entries = self.reference_layout().write_config(self.config)
-        entries["dtype"] = str(next(self.parameters()).dtype).removeprefix("torch.")
-        return entries, self.to_reference({n: x.detach().cpu() for n, x in self.named_parameters()})
+        entries["dtype"] = str(dtype or next(self.parameters()).dtype).removeprefix("torch.")
+        weights = {n: x.detach().to("cpu", dtype) for n, x in self.named_parameters()}
+        return entries, self.to_reference(weights)
 
     def _check_positions(self) -> None:
         """Reject positions that files, which store only the configuration, would not restore."""

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -54,6 +54,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         If the model cannot be fetched from the hub.
     PermissionError
         If a licence must be accepted first.
+    ModuleNotFoundError
+        If a model is to be fetched from the hub, whose library is not installed.
     """
     if name is None and "GLASSBOX_BERT" in os.environ:
         try:
@@ -76,10 +78,10 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
         )
     else:
         folder = _download(name)
-    for file, *others in ((CONFIG_FILE,), (WEIGHTS_FILE, PARTS)):
-        if not any(any(folder.glob(name)) for name in (file, *others)):
+    for names in ((CONFIG_FILE,), (WEIGHTS_FILE, PARTS)):
+        if not any(any(folder.glob(name)) for name in names):
             raise FileNotFoundError(
-                f"{folder} holds no {file}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
+                f"{folder} holds no {names[0]}: expected {CONFIG_FILE} and {WEIGHTS_FILE}. "
                 "Pickled weights (pytorch_model.bin) are not read, because unpickling runs code; "
                 "save the model again with save_pretrained(folder)"
             )
@@ -112,20 +114,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
-        If the file is not JSON, or holds something other than names with values.
+    FileNotFoundError, ValueError
+        As for :func:`~glassbox.files.read_json`.
     """
-    file = folder / CONFIG_FILE
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{file} holds a {type(content).__name__}; expected a JSON object such as "
-            '{"hidden_size": 384, ...}'
-        )
-    return content
+    return read_json(folder / CONFIG_FILE)
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
@@ -149,10 +141,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         raise FileNotFoundError(
             f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
         )
-    weights: dict[str, Tensor] = {}
-    for file in files:
-        weights |= _read_tensors(file)
-    return weights
+    return {name: x for file in files for name, x in _read_tensors(file).items()}
 
 
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:

@@ -163,6 +163,21 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["presence_penalty=-0.5", "at least 0"],
     ),
     "n-grams of 0": (lambda: no_repeat_ngram(LOGITS, PAST, 0), ValueError, ["no_repeat_ngram=0"]),
+    "n-grams that leave no token": (
+        continue_with(max_new_tokens=9, no_repeat_ngram=1),
+        ValueError,
+        ["no_repeat_ngram=1", "every token", "row 0", "fewer tokens"],
+    ),
+    "n-grams that leave no candidate": (
+        lambda: contrastive_search(TableModel(9), IDS, max_new_tokens=9, no_repeat_ngram=1),
+        ValueError,
+        ["no_repeat_ngram=1", "every token"],
+    ),
+    "n-grams that leave nothing to draw": (
+        continue_with(max_new_tokens=9, no_repeat_ngram=1, sample=True),
+        ValueError,
+        ["no_repeat_ngram=1", "every token"],
+    ),
     "the past of other texts": (
         lambda: repetition_penalty(LOGITS, PAST[:1], 2.0),
         ValueError,
@@ -498,6 +513,7 @@ def test_the_smallest_and_largest_that_fit_are_not_refused():
         2,
         5,
     )
+    assert generate(TableModel(9), IDS, max_new_tokens=8, no_repeat_ngram=1).shape == (2, 11)
     edges: dict[str, Any] = {"top_k": 1, "top_p": 1.0, "min_p": 1.0, "typical_p": 1.0}
     edges |= {"temperature": 1e-6, "repetition_penalty": 1e-6}
     assert generate(TableModel(9), IDS, sample=True, **edges).shape == (2, 23)

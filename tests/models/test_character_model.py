@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 
+from glassbox.files import read_json, write_json
 from glassbox.generation import generate
 from glassbox.models import GPT2, GPT2Config, Llama, LlamaConfig
 from glassbox.models.character_model import CharacterModel
-from glassbox.tokenization.formats.files import read_json, write_json
 
 SIZES: dict[str, Any] = {
     "d_model": 16,

@@ -68,6 +68,14 @@ def test_what_is_saved_fills_the_same(fill_mask, tmp_path):
     assert fill_mask.model.output.weight.dtype == torch.float32
 
 
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("dtype", [torch.int8, torch.complex64, "float16"])
+def test_weights_are_stored_as_floating_point_numbers(fill_mask, dtype, tmp_path):
+    with pytest.raises(ValueError, match=f"dtype={dtype!r}: expected floating-point"):
+        fill_mask.save_pretrained(tmp_path, dtype=dtype)
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_it_is_saved_whole_or_not_at_all(fill_mask, tmp_path):
     tokens = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "two\nlines"])
     tokens |= dict.fromkeys(f"w{i}" for i in range(len(fill_mask.tokenizer) - len(tokens)))

@@ -76,6 +76,16 @@ def test_what_is_saved_loads_as_it_was(learned, tmp_path):
         assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
+def test_a_write_that_fails_leaves_what_was_there(tmp_path):
+    before = BPE.train(["a dog"], 260)
+    before.save(tmp_path)
+    half = "\ud800"  # half a character, which no file can hold
+    other = BPE(before.vocabulary | {half: len(before)}, [], special_tokens=[half])
+    with pytest.raises(UnicodeEncodeError):
+        other.save(tmp_path)
+    assert same(BPE.load(tmp_path), before)
+
+
 def test_letters_are_written_as_themselves(tmp_path):
     SentencePieceBPE.train(["déjà vu"], 300).save(tmp_path)
     assert "é" in (tmp_path / "tokenizer.json").read_text(encoding="utf-8")

@@ -126,6 +126,14 @@ def test_the_character_map_replaces_as_the_reference_does(character_map, sentenc
     assert wrong == []
 
 
+@pytest.mark.parametrize("missing", [1, 50, 5000, 30_000, 200_000])
+def test_a_character_map_that_is_cut_off_anywhere_does_not_load(character_map, missing):
+    from glassbox.tokenization.normalize import CharacterMap
+
+    with pytest.raises(ValueError, match=r"a character map of \d+ bytes .* damaged or cut off"):
+        CharacterMap(character_map[:-missing])
+
+
 def test_a_large_trie_s_offsets_are_in_steps_of_256():
     from glassbox.tokenization.normalize import _offset
 

@@ -234,6 +234,12 @@ def test_what_is_no_text_is_refused(text, error, says):
             encode(text)
 
 
+def test_what_is_no_token_has_no_text():
+    for read in (TOKENIZER.tokens, TOKENIZER.decode):
+        with pytest.raises(ValueError, match=r"ids\[1\] is -100; this vocabulary has 340 tokens"):
+            read([3, -100])  # a negative number would count from the end
+
+
 def test_a_language_that_is_not_written_is_refused():
     with pytest.raises(ValueError, match=r"to='de': expected .* one of \['en', 'fr'\]"):
         TOKENIZER.encode_source("I see.", "de")

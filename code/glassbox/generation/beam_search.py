@@ -163,7 +163,7 @@ def beam_search(
     Raises
     ------
     ValueError, TypeError
-        As :func:`glassbox.generation.generate`.
+        As :func:`glassbox.generation.generate`; also with sampling.
 
     Notes
     -----

@@ -202,6 +202,21 @@ def check_room(
         )
 
 
+def check_choice(logits: Tensor, ended: Tensor, n: int) -> None:
+    """Reject logits of a text that has not ``ended`` in which n-grams rule out every token.
+
+    Raises
+    ------
+    ValueError
+        If there is one; the message names its row.
+    """
+    if (stuck := ~ended & (logits.amax(dim=-1) == -math.inf)).any():
+        raise ValueError(
+            f"no_repeat_ngram={n} rules out every token that could go on in row "
+            f"{int(stuck.nonzero()[0])}: write fewer tokens, or rule out longer n-grams only"
+        )
+
+
 def check_logits(logits: Tensor) -> None:
     """Reject logits that contain NaN or plus infinity.
 

@@ -189,13 +189,12 @@ class GenerationConfig:
                 f"n_best={self.n_best} is more than n_beams={self.n_beams}: "
                 "only what is followed can be returned"
             )
-        defaults = {field.name: field.default for field in fields(self)}
         for names, idle, cure in (
             (SAMPLING, not self.sample, "sample=False: nothing is drawn; add sample=True"),
             (BEAMS, self.n_beams == 1, "n_beams=1: there is nothing to choose from"),
         ):
             for name in names:
-                if idle and (given := getattr(self, name)) != defaults[name]:
+                if idle and (given := getattr(self, name)) != getattr(GenerationConfig, name):
                     raise ValueError(
                         f"{name}={given!r} changes nothing with {cure}, or leave it out"
                     )

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
 from glassbox.generation.checks import (
+    check_choice,
     check_logits,
     check_model,
     check_room,
@@ -133,6 +134,8 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
         mask = batch.mask
         check_logits(logits)
         logits = process(logits, config, batch.token_ids, batch.prompt_len, mask)
+        if config.no_repeat_ngram is not None:
+            check_choice(logits, ended, config.no_repeat_ngram)
         probabilities, tokens = logits.softmax(dim=-1).topk(k)
         tokens = tokens.masked_fill(ended[:, None], config.fill_id)
 

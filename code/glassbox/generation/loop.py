@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from glassbox.generation.beam_search import beam_search
-from glassbox.generation.checks import check_stop_strings
+from glassbox.generation.checks import check_choice, check_stop_strings
 from glassbox.generation.choice import greedy, process, sample
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -67,7 +67,8 @@ def generate(
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
         padded on the right, if an id is not in the vocabulary, if a source is missing or
-        superfluous, or if the mask of a padded source or the tokenizer for stop strings is missing.
+        superfluous, if the mask of a padded source or the tokenizer for stop strings is missing, or
+        if ``no_repeat_ngram`` leaves a text no token to go on with, except with beams.
     TypeError
         If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
         is no such option.
@@ -156,6 +157,8 @@ def _write(
     for _ in range(config.max_new_tokens):
         with torch.inference_mode():  # per step: the caller's code runs in between
             logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+            if config.no_repeat_ngram is not None:
+                check_choice(logits, ended, config.no_repeat_ngram)
             tokens = sample(logits, generator) if config.sample else greedy(logits)
             tokens = tokens.masked_fill(ended, config.fill_id)
             batch.append(tokens[:, None])

@@ -116,7 +116,7 @@ def speculative(
     ------
     ValueError, TypeError
         As :func:`glassbox.generation.generate`; also if there is more than one text, if the
-        vocabularies differ, or with beams.
+        vocabularies differ, if ``n_draft`` is less than 1, or with beams.
 
     Notes
     -----

@@ -1,6 +1,5 @@
 """A language model whose tokens are characters."""
 
-import copy
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -9,13 +8,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
 from glassbox.tokenization.checks import check_ids
-from glassbox.tokenization.formats.files import find_folder, read_json, write_json
+from glassbox.tokenization.formats.files import find_folder
 
 LANGUAGE_MODEL_FILE = "language_model.json"
 #: The language models of this package, by their ``model_type`` in ``config.json``.
@@ -91,10 +90,14 @@ class CharacterModel:
             Created if it is missing.
         dtype : torch.dtype, optional
             Dtype of the stored weights. Defaults to their own.
+
+        Raises
+        ------
+        FileExistsError, ValueError
+            As for :meth:`~glassbox.pretrained.Pretrained.save_pretrained`.
         """
-        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
-            model.save_pretrained(beside)
+            self.model.save_pretrained(beside, dtype)
             write_json(beside / LANGUAGE_MODEL_FILE, {"characters": self.characters})
 
     def encode(self, text: str) -> Int[Tensor, " length"]:

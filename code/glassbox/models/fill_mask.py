@@ -1,6 +1,5 @@
 """Fill in the blanks of a text with a BERT."""
 
-import copy
 import os
 from typing import NamedTuple
 
@@ -86,6 +85,8 @@ class FillMask:
             If the folder or a file is missing.
         ValueError
             If a file is damaged, or the model is not a BERT for masked language modelling.
+        ConnectionError, PermissionError, ModuleNotFoundError
+            As for :func:`~glassbox.models.find_weights`.
         """
         folder = find_weights(source)
         return cls(BertForMaskedLM.from_pretrained(folder).float(), WordPiece.load(folder))
@@ -101,10 +102,14 @@ class FillMask:
             Created if it is missing.
         dtype : torch.dtype, optional
             Dtype of the stored weights. Defaults to their own.
+
+        Raises
+        ------
+        FileExistsError, ValueError
+            As for :meth:`~glassbox.pretrained.Pretrained.save_pretrained`.
         """
-        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
-            model.save_pretrained(beside)
+            self.model.save_pretrained(beside, dtype)
             self.tokenizer.save(beside)
 
     def __call__(self, text: str, *, top: int = 5) -> list[list[Guess]]:

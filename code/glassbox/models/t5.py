@@ -54,7 +54,7 @@ class T5Config(TransformerConfig):
 
     Notes
     -----
-    Raffel et al. (2020), section 2.1 and table 14. A text begins with the padding token,
+    Raffel et al. (2020), sections 2.1 and 3.7. A text begins with the padding token,
     ``bos_id``. The other fields are :class:`~glassbox.transformer.TransformerConfig`'s.
     """
 
@@ -95,7 +95,7 @@ class T5Config(TransformerConfig):
 
         Notes
         -----
-        Raffel et al. (2020), table 14; Shazeer (2020) on the gate.
+        Raffel et al. (2020), section 3.7; Shazeer (2020) on the gate.
         """
         check_kind("name", name, tuple(SIZES))
         return cls(**(SIZES[name] | (GATED if name.endswith("1.1") else {}) | changes))

@@ -112,12 +112,11 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
         if number in seen:
             raise ValueError(f"the tokens {seen[number]!r} and {token!r} both have the id {number}")
         seen[number] = token
-    for number in range(len(vocabulary)):
-        if number not in seen:
-            raise ValueError(
-                f"no token has the id {number}: a vocabulary of {len(vocabulary)} tokens has the "
-                f"ids 0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
-            )
+    if missing := {*range(len(vocabulary))} - seen.keys():
+        raise ValueError(
+            f"no token has the id {min(missing)}: a vocabulary of {len(vocabulary)} tokens has the "
+            f"ids 0 to {len(vocabulary) - 1}, this one goes up to {max(seen)}"
+        )
 
 
 def check_roles(

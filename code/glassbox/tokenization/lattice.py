@@ -117,11 +117,10 @@ def forward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
     """
     arriving: list[list[float]] = [[0.0], *([] for _ in edges)]
     totals = []
-    for start, ways in enumerate(arriving):
+    for ways, onward in zip(arriving, [*edges, ()], strict=True):
         totals.append(_log_sum_exp(ways))
-        if start < len(edges):
-            for end, score in edges[start]:
-                arriving[end].append(totals[start] + score)
+        for end, score in onward:
+            arriving[end].append(totals[-1] + score)
     return totals
 
 

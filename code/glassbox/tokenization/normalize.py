@@ -32,13 +32,15 @@ class CharacterMap:
 
     def __init__(self, table: bytes) -> None:
         size = struct.unpack_from("<I", table)[0] if len(table) >= 4 else 0
-        if not size or size % 4 or len(table) < 4 + size:
+        whole = 0 < size <= len(table) - 4 and size % 4 == 0
+        self._units = struct.unpack_from(f"<{size // 4}I", table, 4) if whole else ()
+        last = max((unit & 0x7FFFFFFF for unit in self._units if unit >> 31), default=0)
+        if not whole or 0 not in table[4 + size + last :]:  # the end of the last replacement
             raise ValueError(
                 f"a character map of {len(table)} bytes that begins with a trie of {size}: it is "
                 "damaged or cut off"
             )
         self.table = table
-        self._units = struct.unpack_from(f"<{size // 4}I", table, 4)
         self._replacements = table[4 + size :]
         self._remembered: dict[str, str] = {}
 

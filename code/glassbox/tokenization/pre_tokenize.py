@@ -130,14 +130,8 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
 
     Notes
     -----
-    Kudo and Richardson (2018), section 3.2. Chapter 2.
+    Kudo and Richardson (2018), section 3.1. Chapter 2.
     """
-    if collapse:
-        text = "".join(
-            word if word.startswith(METASPACE) else METASPACE + word
-            for word in _no_space.findall(text)
-        )
-    text = text.replace(" ", METASPACE)
-    if text and not text.startswith(METASPACE):
-        text = METASPACE + text
-    return METASPACE_WORDS.findall(text)
+    parts = _no_space.findall(text) if collapse else [text.replace(" ", METASPACE)]
+    marked = (x if x.startswith(METASPACE) else METASPACE + x for x in parts if x)
+    return METASPACE_WORDS.findall("".join(marked))

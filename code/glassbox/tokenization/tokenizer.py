@@ -116,10 +116,12 @@ class Tokenizer(ABC):
         Parameters
         ----------
         folder : str or path
-            Created if it is missing.
+            Created if it is missing. Files already there stay until all new ones are written.
 
         Raises
         ------
+        FileExistsError
+            If ``folder`` is a file.
         ValueError
             If a token contains white space that the file's format cannot hold.
         """

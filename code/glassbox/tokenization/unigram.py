@@ -120,8 +120,7 @@ class Unigram(Tokenizer):
         others = len({*special_tokens} - characters)  # a character may be a special token, too
         check_training(words, vocab_size, others + len(characters), "special tokens and characters")
         learned = learn_pieces(words, vocab_size, others, max_length=max_length)
-        learned = [(piece, score) for piece, score in learned if piece not in special_tokens]
-        return cls(special + learned, **options)
+        return cls(special + [x for x in learned if x[0] not in special_tokens], **options)
 
     def _words(self, text: str) -> list[str]:
         if self.character_map is not None:

@@ -10,10 +10,10 @@ from itertools import permutations
 from torch import Tensor
 
 from glassbox.data import plain_spaces
-from glassbox.files import atomic_update
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import BPE
-from glassbox.tokenization.checks import check_text, check_texts
-from glassbox.tokenization.formats.files import find_folder, read_json, write_json
+from glassbox.tokenization.checks import check_ids, check_text, check_texts
+from glassbox.tokenization.formats.files import find_folder
 from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
@@ -294,9 +294,15 @@ class TranslationTokenizer:
         """
         return self.bpe.decode(token_ids, skip_special_tokens=True).strip()
 
-    def tokens(self, token_ids: Iterable[int]) -> tuple[str, ...]:
-        """Return the tokens with these ``token_ids`` as they are in the vocabulary."""
-        return tuple(self.bpe.tokens[number] for number in token_ids)
+    def tokens(self, token_ids: Iterable[int] | Tensor) -> tuple[str, ...]:
+        """Return the tokens with these ``token_ids`` as they are in the vocabulary.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`decode`.
+        """
+        return tuple(self.bpe.tokens[number] for number in check_ids(token_ids, len(self)))
 
     def piece(self, token_id: int) -> str:
         """Return the text of one token for display: spaces and special tokens stay.

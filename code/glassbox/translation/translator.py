@@ -1,6 +1,5 @@
 """A Transformer that translates: from text to text, with alternatives and their probabilities."""
 
-import copy
 import math
 import os
 from collections.abc import Iterable, Iterator
@@ -134,12 +133,9 @@ class Translator:
         ValueError
             If ``dtype`` is not a floating-point type.
         """
-        if dtype is not None and not getattr(dtype, "is_floating_point", False):
-            raise ValueError(f"dtype={dtype!r}: expected floating-point numbers, as torch.bfloat16")
-        model = self.model if dtype is None else copy.deepcopy(self.model).to(dtype)
         with atomic_update(folder) as beside:
             self.tokenizer.save(beside)
-            model.save_pretrained(beside)
+            self.model.save_pretrained(beside, dtype)
 
     @property
     def device(self) -> torch.device:

@@ -121,8 +121,7 @@ def _rope(entries: Entries) -> dict[str, Any]:
 
 
 def _read_base(_: Any, entries: Entries) -> float:
-    base: float = read_number({"rope_theta": 10_000.0, **_rope(entries)}, "rope_theta", float)
-    return base
+    return float(read_number({"rope_theta": 10_000.0, **_rope(entries)}, "rope_theta", float))
 
 
 def _write_base(base: float, _: Entries) -> dict[str, Any]:

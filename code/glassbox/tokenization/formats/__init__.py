@@ -6,9 +6,9 @@
 """
 
 import os
-from pathlib import Path
 
 from glassbox.checks import check_kind
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
@@ -20,7 +20,7 @@ KINDS = tuple(kind.__name__ for kind in READERS)
 
 
 def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
-    """Write a tokenizer into a folder.
+    """Write a tokenizer into a folder, whose old files stay until all new ones are written.
 
     Parameters
     ----------
@@ -31,19 +31,20 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
 
     Raises
     ------
+    FileExistsError
+        If ``folder`` is a file.
     ValueError
         If a file holds one token per line and a token does not fit on a line, or if the class of
         the tokenizer is not in :data:`WRITERS`.
     """
     check_kind("the class", type(tokenizer).__name__, KINDS)
-    path = Path(folder).expanduser()
-    path.mkdir(parents=True, exist_ok=True)
-    config = WRITERS[type(tokenizer)](tokenizer, path)
     added = {
         str(tokenizer.vocabulary[token]): added_token(token) for token in tokenizer.special_tokens
     }
-    config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
-    files.write_json(path / files.CONFIG_JSON, config, indent=2)
+    with atomic_update(folder) as beside:
+        config = WRITERS[type(tokenizer)](tokenizer, beside)
+        config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
+        write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
 def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
@@ -73,6 +74,6 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
     file = path / files.CONFIG_JSON
-    config = files.read_json(file) if file.is_file() else {}
+    config = read_json(file) if file.is_file() else {}
     name = next(name for name in readers if (path / name).is_file())
     return readers[name](path / name, config)

@@ -1,10 +1,10 @@
-"""Read, check and write vocabularies, merges and JSON objects (chapter 2)."""
+"""Read, check and write vocabularies and merges (chapter 2)."""
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from glassbox.files import read_text
 
 VOCAB_TXT, VOCAB_JSON, MERGES_TXT = "vocab.txt", "vocab.json", "merges.txt"
 TOKENIZER_JSON, TOKENIZER_MODEL = "tokenizer.json", "tokenizer.model"
@@ -36,32 +36,8 @@ def read_lines(file: Path) -> list[str]:
         If there is no such file, or it is not text.
     """
     # not splitlines(), which also breaks at characters that a token may contain
-    lines = _read_text(file).removesuffix("\n").split("\n")
+    lines = read_text(file).removesuffix("\n").split("\n")
     return [line.removesuffix("\r") for line in lines]
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If it is not JSON, is truncated, or does not hold an object.
-    """
-    try:
-        content = json.loads(_read_text(file))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON, or cut off: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"{file} holds a {type(content).__name__}; expected a JSON object")
-    return content
-
-
-def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = None) -> None:
-    """Write a JSON object as UTF-8."""
-    file.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
 
 
 def read_vocab_txt(file: Path) -> dict[str, int]:
@@ -137,12 +113,3 @@ def write_merges(file: Path, merges: Sequence[tuple[str, str]]) -> None:
             raise ValueError(f"the merge {pair} holds white space, which {file.name} cannot hold")
     lines = ["#version: 0.2", *(" ".join(pair) for pair in merges)]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_bytes().decode()  # not read_text, which treats \\r as a line end
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{file} is missing") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8 text ({error}): is it another file?") from error

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from glassbox.files import read_json, write_json
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.formats import files
@@ -31,7 +32,7 @@ COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, S
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     merges_file = file.with_name(files.MERGES_TXT)
     tokenizer = BPE(
-        files.read_json(file),
+        read_json(file),
         files.read_merges(merges_file),
         special_tokens=_special_tokens(file, config, (END_OF_TEXT,), normalizes=False),
         pad_token=_pad_token(config),
@@ -87,7 +88,7 @@ def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
 
 def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
     files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
-    files.write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
+    write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
     end = END_OF_TEXT if END_OF_TEXT in tokenizer.special_tokens else None
     config: dict[str, Any] = {"add_prefix_space": tokenizer.add_prefix_space}
     config["tokenizer_class"] = "GPT2Tokenizer"

@@ -28,7 +28,7 @@ def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
 
     Notes
     -----
-    Kudo and Richardson (2018), section 3.1.
+    Kudo and Richardson (2018), section 3.2.
     """
     ids = {piece: number for number, piece in enumerate(scores)}
     merges = []

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glassbox.tokenization.formats.files import TOKENIZER_JSON, read_json, write_json
+from glassbox.files import read_json, write_json
+from glassbox.tokenization.formats.files import TOKENIZER_JSON
 from glassbox.tokenization.tokenizer import Tokenizer
 
 _FLAGS = {
