@@ -77,7 +77,7 @@ def test_no_word_stands_on_its_head_or_side(fig):
 
 
 def test_points_can_have_names():
-    figure = curves(X, {"": {"a": X}}, x_label="at", x_names=["Ġtable", "$x$", 2])  # type: ignore[list-item]
+    figure = curves(X, {"": {"a": X}}, x_label="at", x_names=["Ġtable", "$x$", "2"])
     labels = figure.axes[0].get_xticklabels()
     assert [label.get_text() for label in labels] == ["␣table", "$x$", "2"]
     assert not any(label.get_parse_math() for label in labels)
