@@ -21,6 +21,7 @@ from glassbox.files import lock
 from glassbox.training import (
     Processes,
     Schedule,
+    average,
     checkpoints,
     cross_entropy,
     make_optimizer,
@@ -238,6 +239,20 @@ def test_a_folder_may_be_a_name_and_a_file_too(tmp_path: Path, whole: Path) -> N
     assert_same(tmp_path, whole)
     assert checkpoints(str(tmp_path / "checkpoints")) == checkpoints(tmp_path / "checkpoints") != []
     assert read_metrics(str(tmp_path / "metrics.jsonl")) == read_metrics(tmp_path / "metrics.jsonl")
+
+
+def test_a_tilde_is_the_home_folder(
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert train(Toy(), TRAINING, "~/run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert_same(tmp_path / "run", whole)
+    kept = checkpoints("~/run/checkpoints")
+    assert kept == checkpoints(tmp_path / "run" / "checkpoints") != []
+    assert average([f"~/run/checkpoints/{kept[0].name}"]).keys() == average(kept).keys()
+    assert read_metrics("~/run/metrics.jsonl") == read_metrics(tmp_path / "run" / "metrics.jsonl")
 
 
 def test_the_loop_alone_learns_the_same_and_writes_nothing(tmp_path: Path) -> None:

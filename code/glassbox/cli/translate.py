@@ -178,6 +178,7 @@ def check_folder(file: Path) -> None:
     IsADirectoryError
         If it is a folder itself.
     """
+    file = file.expanduser()  # a shell leaves the tilde of --json=~/figures.json
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; expected the name of a file in one")
     if not file.parent.is_dir():

@@ -61,7 +61,7 @@ class Run:
         described = {"task": self.task, **asdict(self.task_config)}
         for name in _file_entries(type(self.task_config)):
             if (path := described[name]) is not None:
-                digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+                digest = hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
                 described[name] = {"path": path, "sha256": digest}
         return train(
             task, self.training, folder, group, described=described, tensorboard=tensorboard
@@ -95,7 +95,7 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
         If it is not TOML, a table or an entry is unknown, or a value is of the wrong type or out of
         its range, naming file and entry.
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _find_beside(path, tables)
@@ -132,7 +132,7 @@ def _find_beside(path: Path, tables: dict[str, Any]) -> None:
         if isinstance(table, dict):
             for name in _file_entries(kind):
                 if isinstance(table.get(name), str):
-                    table[name] = str(path.parent / table[name])
+                    table[name] = str(path.parent / Path(table[name]).expanduser())
 
 
 def _make(kind: Any, entries: Any, where: str) -> Any:
