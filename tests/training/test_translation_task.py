@@ -268,6 +268,7 @@ def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
         (b"one\tun\n", {}, r"pairs.tsv has 1 different pairs, too few to learn from and to hold"),
         (b"one\tun\none\tune\n", {}, r"pairs.tsv has 2 different pairs, too few"),
         (b"one\tun\nno\tn\xff\n", {}, r"pairs.tsv, line 2: expected UTF-8"),
+        (b"\xef\xbb\xbf\n\xff", {}, r"pairs.tsv, line 2: expected UTF-8"),
         (
             b"one\tun\n",
             {"corpus": "tatoeba", "directions": (("en", "fr"), ("de", "en"))},

@@ -49,7 +49,7 @@ def decoded(content: bytes, path: Path) -> str:
     Returns
     -------
     str
-        Its text, with line breaks unchanged.
+        Its text, with line breaks unchanged, without a byte-order mark.
 
     Raises
     ------
@@ -57,9 +57,9 @@ def decoded(content: bytes, path: Path) -> str:
         If they are not UTF-8, naming the line.
     """
     try:
-        return content.decode()
+        return content.decode("utf-8-sig")  # some editors put a byte-order mark first
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise malformed(path, line, "UTF-8", error.object[error.start : error.end]) from error
 
 

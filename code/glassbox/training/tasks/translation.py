@@ -292,9 +292,7 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
         If a line does not have two texts or is not UTF-8, naming it.
     """
     rows = []
-    text = decoded(path.expanduser().read_bytes(), path).removeprefix(
-        "\ufeff"
-    )  # which some editors put first
+    text = decoded(path.expanduser().read_bytes(), path)
     # not splitlines(), which also breaks at characters within a sentence, such as U+0085
     for number, line in enumerate(re.split("\r\n?|\n", text), 1):
         if not line.strip() or line.startswith("#"):
