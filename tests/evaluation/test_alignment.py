@@ -40,6 +40,13 @@ def test_guesses_are_counted_and_those_for_moved_words_apart(guesses, right, mov
     assert found.error_rate == pytest.approx(error)
 
 
+@pytest.mark.usefixtures("as_a_reader")
+def test_guesses_may_be_numbers_of_a_tensor():
+    assert score_alignment(torch.tensor([[0, 2, 1]]), [PAIR]) == score_alignment(
+        [[0, 2, 1]], [PAIR]
+    )
+
+
 def test_a_word_with_two_links_costs_a_guess_that_can_name_only_one():
     pair = AlignedPair("a acheté", "bought", (frozenset({0, 1}),))
     assert score_alignment([[1]], [pair]).error_rate == pytest.approx(1 / 3)
