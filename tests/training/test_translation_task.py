@@ -236,6 +236,7 @@ def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Pa
         ({"repeat": 0}, "repeat=0: expected a whole number, at least 1"),
         ({"corpus": "pairs"}, "corpus='pairs' needs a file of them, such as pairs='pairs.tsv'"),
         ({"corpus": "pairs", "pairs": "p", "repeat": 2}, "repeat=2 counts further pairs, and with"),
+        ({"repeat": 3}, "repeat=3 counts further pairs, .* and pairs=None there are none"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(

@@ -113,13 +113,13 @@ class TranslationConfig:
             raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
-        if self.corpus == "pairs" and self.repeat != 1:
-            raise ValueError(
-                f"repeat={self.repeat} counts further pairs, and with corpus='pairs' there are "
-                "none: leave it out"
-            )
         for name in ("vocab_size", "tokens", "accumulate", "max_len", "repeat"):
             check_at_least(name, getattr(self, name), 1)
+        if self.repeat > 1 and (self.corpus == "pairs" or self.pairs is None):
+            raise ValueError(
+                f"repeat={self.repeat} counts further pairs, and with corpus={self.corpus!r} and "
+                f"pairs={self.pairs!r} there are none: leave it out"
+            )
         TransformerConfig(**self.model)  # before the texts are read
 
     @property
