@@ -154,12 +154,12 @@ class ClassificationTask:
         dict of str to float
             ``nll``, in nats per label, ``perplexity``, and what :meth:`score` returns.
         """
-        batches = [batch for (batch,) in self._held_out_batches.epoch(0)]
 
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen])
 
-        return held_out_figures(batches, loss, group) | self.score(model, self.held_out)
+        figures = held_out_figures(self._held_out_batches.epoch(0), loss, group)
+        return figures | self.score(model, self.held_out)
 
     def score(self, model: nn.Module, examples: Sequence[Example]) -> dict[str, float]:
         """Return how many labels of some examples are right.

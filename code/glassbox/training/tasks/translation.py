@@ -9,13 +9,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 from glassbox.checks import check_at_least, check_kind
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
+from glassbox.data.padding import pad
 from glassbox.data.reading import decoded, malformed
-from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
@@ -231,12 +230,11 @@ class TranslationTask:
         dict of str to float
             ``nll``, in nats, without smoothing, and ``perplexity``.
         """
-        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
 
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
 
-        return held_out_figures(batches, loss, group)
+        return held_out_figures(self._held_out_batches.epoch(0), loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
@@ -256,16 +254,15 @@ class TranslationTask:
         return kept
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
-        device, pad = next(model.parameters()).device, self.tokenizer.pad_id
-        source, target = (
-            pad_sequence([torch.tensor(pair[side]) for pair in pairs], True, pad).to(device)
-            for side in (0, 1)
+        device, pad_id = next(model.parameters()).device, self.tokenizer.pad_id
+        (source, mask), (target, _) = (
+            pad(side, pad_id, device=device) for side in zip(*pairs, strict=True)
         )
         seen, labels = target[:, :-1], target[:, 1:]
         # The decoder's input is padded at the end alone: causality hides the padding from every
         # real token, and the loss leaves it out.
-        logits = model(source, seen, padding_mask(source, pad))
-        return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
+        logits = model(source, seen, mask)
+        return cross_entropy(logits, labels, ignore_id=pad_id, smoothing=smoothing)
 
 
 def read_rows(path: Path, languages: Two) -> list[Two]:
