@@ -32,8 +32,7 @@ def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
         If it is none of them.
     """
     if split not in (known := tuple(known)):
-        names = ", ".join(map(repr, known))
-        raise ValueError(f"{corpus} has no split {split!r}; it has: {names}")
+        raise ValueError(f"{corpus} has no split {split!r}; it has: {', '.join(map(repr, known))}")
 
 
 def decoded(content: bytes, path: Path) -> str:
