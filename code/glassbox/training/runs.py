@@ -143,8 +143,7 @@ def _make(kind: Any, entries: Any, where: str) -> Any:
     if unknown := sorted(entries.keys() - hints.keys()):
         raise ValueError(f"{where} has no entry {unknown[0]!r}; there are: {sorted(hints)}")
     try:
-        made = {name: _as(hints[name], entry, name) for name, entry in entries.items()}
-        return kind(**made)
+        return kind(**{name: _as(hints[name], entry, name) for name, entry in entries.items()})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
 
