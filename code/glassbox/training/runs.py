@@ -73,8 +73,8 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
     ``[training.schedule]`` with the fields of :class:`Schedule`, and one table named after a task,
-    such as ``[translation]``, with the fields of the task's configuration. Paths in the file are
-    relative to its folder, paths in a change to the working directory.
+    such as ``[translation]``, with the fields of the task's configuration. Data files named in it
+    are looked for beside it, those named in a change, and all models, in the working directory.
 
     Parameters
     ----------
