@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -311,6 +312,13 @@ def test_tokens_are_counted_and_time_goes_by(tmp_path: Path) -> None:
         for path in checkpoints(tmp_path / "checkpoints")
     ]
     assert 0 < seconds[0] < seconds[-1] < 60
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_seed_may_be_a_whole_number_of_numpy(tmp_path: Path, whole: Path) -> None:
+    learn(tmp_path, seed=np.int64(TRAINING.seed))
+    learn(tmp_path)  # the same training
+    assert_same(tmp_path, whole)
 
 
 def test_a_seed_is_a_training(tmp_path: Path, whole: Path) -> None:
