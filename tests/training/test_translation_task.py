@@ -78,6 +78,15 @@ def test_further_pairs_are_repeated_and_have_no_part_in_the_vocabulary(tmp_path:
     assert task.tokenizer.bpe.merges == TranslationTask(CONFIG).tokenizer.bpe.merges
 
 
+def test_further_pairs_are_read_before_the_vocabulary_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes minutes: a file that is missing is missed at once."""
+    monkeypatch.setattr(translation.TranslationTokenizer, "train", None)
+    with pytest.raises(FileNotFoundError, match=r"no such\.tsv"):
+        TranslationTask(replace(CONFIG, pairs="no such.tsv"))
+
+
 def test_pairs_of_ones_own_are_a_corpus_with_a_vocabulary_in_any_languages(tmp_path: Path) -> None:
     rows = [(f"gato {number}", f"Katze {number}") for number in range(40)]
     file = tmp_path / "pairs.tsv"

@@ -158,20 +158,20 @@ class TranslationTask:
     def __init__(self, config: TranslationConfig, seed: int = 0) -> None:
         self.config = config
         pairs = _read(config, "train")
+        texts, directions = _texts(pairs), config.directions
+        if config.corpus != "pairs" and config.pairs is not None:
+            # first, as the vocabulary takes minutes to learn
+            rows = read_rows(Path(config.pairs), directions[0])
+            pairs += _directed(rows, directions[0], directions) * config.repeat
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
         if self.start is not None:
             self.tokenizer = self.start.tokenizer
-            for source, to in config.directions:
+            for source, to in directions:
                 self.start.target_language("", source=source, to=to)  # refuses those it lacks
         else:
-            texts, directions = _texts(pairs), config.directions
             self.tokenizer = TranslationTokenizer.train(
                 texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
-        if config.corpus != "pairs" and config.pairs is not None:
-            languages = config.directions[0]
-            rows = read_rows(Path(config.pairs), languages)
-            pairs += _directed(rows, languages, config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
