@@ -311,6 +311,7 @@ REFUSED = {
         (["--device", "abacus"], "--device abacus: expected cpu"),
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
         (["--json", "/"], "'/' is a folder; expected the name of a file in one"),
+        (["--json", "~"], "is a folder; expected the name of a file in one"),
     ],
     "german": [
         (["--data", "tatoeba"], "translates de to en; tatoeba is in en, fr"),

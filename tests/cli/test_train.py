@@ -85,6 +85,15 @@ def test_folder_entries_and_tensorboard_can_be_chosen(glassbox: Command, run: st
     assert any(Path("there/deep/tensorboard").iterdir())
 
 
+def test_the_folder_may_be_in_the_home_folder(
+    glassbox: Command, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    answer = glassbox("train", run, "--folder=~/there")  # in which no shell replaces the tilde
+    assert answer.out == f"The model is in {tmp_path / 'there' / 'model'}.\n"
+    assert not Path("~").exists()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -146,6 +146,11 @@ BAD = {
     "top-k": (["--top-k", "2", "x"], "--top-k 2 changes nothing"),
     "seed": (["--seed", "0", "x"], "--seed 0 changes nothing as nothing is drawn: add --sample"),
     "beams and samples": (["--beams", "2", "--sample", "x"], "sample=True with n_beams=2"),
+    "length of one beam": (
+        ["--length-penalty", "1", "--beams", "1", "x"],
+        "--length-penalty is for beam search: name more than one of --beams",
+    ),
+    "length of samples": (["--length-penalty", "1", "--sample", "x"], "is for beam search"),
     "a page of several": (["--show-attention", "p", "x", "y"], "with 2 texts: the page shows one"),
     "a page of lines": (["--show-attention", "p"], "with 0 texts: the page shows one"),
     "a page of nothing": (["--show-attention", "p", " "], "text=' ' is blank: there is nothing to"),

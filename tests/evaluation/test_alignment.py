@@ -1,5 +1,7 @@
 """From the weights between tokens to words, and guesses held against links made by hand."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -38,6 +40,12 @@ def test_guesses_are_counted_and_those_for_moved_words_apart(guesses, right, mov
     assert (found.right, found.moved_right) == (right, moved)
     assert (found.words, found.moved, found.links) == (3, 2, 3)
     assert found.error_rate == pytest.approx(error)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_guesses_may_be_numbers_of_a_tensor():
+    guesses: Any = torch.tensor([[0, 2, 1]])
+    assert score_alignment(guesses, [PAIR]) == score_alignment([[0, 2, 1]], [PAIR])
 
 
 def test_a_word_with_two_links_costs_a_guess_that_can_name_only_one():

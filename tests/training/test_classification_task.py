@@ -166,6 +166,16 @@ def test_a_configuration_that_makes_no_sense_is_refused(
         replace(config, **changes)
 
 
+def test_what_cannot_be_read_at_once_is_refused_before_training(
+    config: ClassificationConfig,
+) -> None:
+    with pytest.raises(ValueError, match="max_len=17: this encoder reads 16 at most"):
+        ClassificationTask(replace(config, max_len=17)).build()
+    assert max(len(ids) for ids, _ in ClassificationTask(config).examples) == 5
+    with pytest.raises(ValueError, match="example 0 has 6 tokens, a batch at most tokens=5"):
+        ClassificationTask(replace(config, tokens=5))  # of the held-out texts
+
+
 def test_an_encoder_that_is_not_there_is_named(config: ClassificationConfig) -> None:
     with pytest.raises(FileNotFoundError, match=re.escape("no folder './nothing'")):
         ClassificationTask(replace(config, encoder="./nothing"))

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,7 @@ from glassbox.files import lock
 from glassbox.training import (
     Processes,
     Schedule,
+    average,
     checkpoints,
     cross_entropy,
     make_optimizer,
@@ -240,6 +242,20 @@ def test_a_folder_may_be_a_name_and_a_file_too(tmp_path: Path, whole: Path) -> N
     assert read_metrics(str(tmp_path / "metrics.jsonl")) == read_metrics(tmp_path / "metrics.jsonl")
 
 
+def test_a_tilde_is_the_home_folder(
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert train(Toy(), TRAINING, "~/run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert_same(tmp_path / "run", whole)
+    kept = checkpoints("~/run/checkpoints")
+    assert kept == checkpoints(tmp_path / "run" / "checkpoints") != []
+    assert average([f"~/run/checkpoints/{kept[0].name}"]).keys() == average(kept).keys()
+    assert read_metrics("~/run/metrics.jsonl") == read_metrics(tmp_path / "run" / "metrics.jsonl")
+
+
 def test_the_loop_alone_learns_the_same_and_writes_nothing(tmp_path: Path) -> None:
     training = started(tmp_path / "nothing")
     training_loop(training)
@@ -296,6 +312,13 @@ def test_tokens_are_counted_and_time_goes_by(tmp_path: Path) -> None:
         for path in checkpoints(tmp_path / "checkpoints")
     ]
     assert 0 < seconds[0] < seconds[-1] < 60
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_seed_may_be_a_whole_number_of_numpy(tmp_path: Path, whole: Path) -> None:
+    learn(tmp_path, seed=np.int64(TRAINING.seed))
+    learn(tmp_path)  # the same training
+    assert_same(tmp_path, whole)
 
 
 def test_a_seed_is_a_training(tmp_path: Path, whole: Path) -> None:

@@ -17,6 +17,7 @@ from glassbox.training import (
 )
 from glassbox.training.runs import Run
 from glassbox.training.tasks import TASKS
+from glassbox.training.tasks.translation import read_rows
 from glassbox.transformer import TransformerConfig
 from tests.training.toy import Toy, ToyConfig, weights
 
@@ -224,6 +225,21 @@ def test_a_run_goes_on_from_another_working_directory_and_not_over_changed_data(
     message = r"the sha256 of pairs\.tsv was '[0-9a-f]{64}' and is '[0-9a-f]{64}'\. Train in"
     with pytest.raises(ValueError, match=message):
         further.start(tmp_path / "run")
+
+
+@pytest.mark.parametrize("where", ["file", "change"])
+def test_files_may_be_in_the_home_folder(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassbox.training.runs.TASKS", {"toy": (Toy, FileConfig)})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    entry = "pairs = '~/pairs.tsv'"
+    written, changes = (entry, []) if where == "file" else ("", [f"toy.{entry}"])
+    (tmp_path / "run.toml").write_text(f"[toy]\n{written}\n[training]\nsteps = 1\n")
+    (tmp_path / "pairs.tsv").write_text("one\tun\n")
+    run = read_run("~/run.toml", changes)
+    assert run.start("~/run")
+    assert read_rows(Path(run.task_config.pairs), ("en", "fr")) == [("one", "un")]
 
 
 def test_the_example_in_the_readme_is_a_run(tmp_path: Path) -> None:

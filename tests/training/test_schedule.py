@@ -149,7 +149,7 @@ BAD = {
     "no rate": ({"peak": 0.0}, "peak=0.0: must be more than 0"),
     "infinite rate": ({"peak": math.inf}, "peak=inf: must be more than 0 and finite"),
     "no number": ({"peak": math.nan}, "peak=nan"),
-    "no warm-up": ({"warmup": 0}, "warmup=0: must be at least 1 steps for kind='inverse_sqrt'"),
+    "no warm-up": ({"warmup": 0}, "warmup=0: must be at least 1 for 'inverse_sqrt'"),
     "negative warm-up": ({"kind": "constant", "warmup": -1}, "warmup=-1: must be at least 0"),
     "no end": (
         {"kind": "cosine"},

@@ -78,6 +78,15 @@ def test_further_pairs_are_repeated_and_have_no_part_in_the_vocabulary(tmp_path:
     assert task.tokenizer.bpe.merges == TranslationTask(CONFIG).tokenizer.bpe.merges
 
 
+def test_further_pairs_are_read_before_the_vocabulary_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes minutes: a file that is missing is missed at once."""
+    monkeypatch.setattr(translation.TranslationTokenizer, "train", None)
+    with pytest.raises(FileNotFoundError, match=r"no such\.tsv"):
+        TranslationTask(replace(CONFIG, pairs="no such.tsv"))
+
+
 def test_pairs_of_ones_own_are_a_corpus_with_a_vocabulary_in_any_languages(tmp_path: Path) -> None:
     rows = [(f"gato {number}", f"Katze {number}") for number in range(40)]
     file = tmp_path / "pairs.tsv"
@@ -236,6 +245,7 @@ def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Pa
         ({"repeat": 0}, "repeat=0: expected a whole number, at least 1"),
         ({"corpus": "pairs"}, "corpus='pairs' needs a file of them, such as pairs='pairs.tsv'"),
         ({"corpus": "pairs", "pairs": "p", "repeat": 2}, "repeat=2 counts further pairs, and with"),
+        ({"repeat": 3}, "repeat=3 counts further pairs, .* and pairs=None there are none"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(
@@ -268,6 +278,7 @@ def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
         (b"one\tun\n", {}, r"pairs.tsv has 1 different pairs, too few to learn from and to hold"),
         (b"one\tun\none\tune\n", {}, r"pairs.tsv has 2 different pairs, too few"),
         (b"one\tun\nno\tn\xff\n", {}, r"pairs.tsv, line 2: expected UTF-8"),
+        (b"\xef\xbb\xbf\n\xff", {}, r"pairs.tsv, line 2: expected UTF-8"),
         (
             b"one\tun\n",
             {"corpus": "tatoeba", "directions": (("en", "fr"), ("de", "en"))},

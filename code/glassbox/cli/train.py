@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     described = read_run(file, arguments.changes)
     if arguments.device is not None and "RANK" not in os.environ:
         find_device(arguments.device)  # if there are several processes, each takes its own later
-    folder = arguments.folder or Path("runs", file.resolve().parent.name)
+    folder = (arguments.folder or Path("runs", file.resolve().parent.name)).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)  # otherwise it would fail after reading the data
     except OSError as error:

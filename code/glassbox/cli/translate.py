@@ -75,6 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(
                 f"--{option} {value} changes nothing as nothing is drawn: add --sample"
             )
+    beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
+    if arguments.length_penalty is not None and beams == 1:
+        raise ValueError("--length-penalty is for beam search: name more than one of --beams")
     import torch
 
     from glassbox.translation import Translator
@@ -178,6 +181,7 @@ def check_folder(file: Path) -> None:
     IsADirectoryError
         If it is a folder itself.
     """
+    file = file.expanduser()  # a shell leaves the tilde of --json=~/figures.json
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; expected the name of a file in one")
     if not file.parent.is_dir():

@@ -32,8 +32,7 @@ def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
         If it is none of them.
     """
     if split not in (known := tuple(known)):
-        names = ", ".join(map(repr, known))
-        raise ValueError(f"{corpus} has no split {split!r}; it has: {names}")
+        raise ValueError(f"{corpus} has no split {split!r}; it has: {', '.join(map(repr, known))}")
 
 
 def decoded(content: bytes, path: Path) -> str:
@@ -49,7 +48,7 @@ def decoded(content: bytes, path: Path) -> str:
     Returns
     -------
     str
-        Its text, with line breaks unchanged.
+        Its text, with line breaks unchanged, without a byte-order mark.
 
     Raises
     ------
@@ -57,9 +56,9 @@ def decoded(content: bytes, path: Path) -> str:
         If they are not UTF-8, naming the line.
     """
     try:
-        return content.decode()
+        return content.decode("utf-8-sig")  # some editors put a byte-order mark first
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise malformed(path, line, "UTF-8", error.object[error.start : error.end]) from error
 
 

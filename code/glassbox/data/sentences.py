@@ -52,11 +52,10 @@ def sst2(split: str) -> list[LabelledSentence]:
     path, lines = find_lines(f"classification_sst2/{SST2[split]}.tsv")
     sentences = []
     for number, line in enumerate(lines, start=1):
-        match line.split("\t"):
-            case [text, "0" | "1" as label] if text.strip():
-                sentences.append(LabelledSentence(text, int(label)))
-            case _:
-                raise malformed(path, number, "a sentence, a tab and 0 or 1", line)
+        text, _, label = line.partition("\t")
+        if not text.strip() or label not in ("0", "1"):
+            raise malformed(path, number, "a sentence, a tab and 0 or 1", line)
+        sentences.append(LabelledSentence(text, int(label)))
     return sentences
 
 

@@ -137,11 +137,9 @@ def _check(path: Path, file: DataFile, what: str, hint: str = "") -> None:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if (size := path.stat().st_size) != file.bytes or digest != file.sha256:
-        verdict = "altered"
-        if size != file.bytes:
-            verdict = "cut off" if size < file.bytes else "too long"
+        wrong = "cut off" if size < file.bytes else "too long" if size > file.bytes else "altered"
         raise ValueError(
-            f"{what} a copy that is {verdict}: {size} bytes with sha256 {digest}; {file.name} as "
+            f"{what} a copy that is {wrong}: {size} bytes with sha256 {digest}; {file.name} as "
             f"published at {file.address} has {file.bytes} bytes with sha256 {file.sha256}{hint}"
         )
 

@@ -164,7 +164,7 @@ def score_alignment(
     if lengths[0] != lengths[1]:
         raise ValueError(f"{lengths[0]} guesses for {lengths[1]} words; expected one for each")
     rows = [
-        (guess in links, place not in links, len(links))
+        (int(guess) in links, place not in links, len(links))
         for row, pair in zip(guesses, pairs, strict=True)
         for place, (guess, links) in enumerate(zip(row, pair.links, strict=True))
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from glassbox.checks import check_at_least
-from glassbox.evaluation.checks import check_token_corpora
+from glassbox.evaluation.checks import check_corpora, check_tokens
 
 
 class CorpusBleu(NamedTuple):
@@ -166,11 +166,11 @@ def corpus_bleu(
     Papineni et al. (2002), section 2.3. How text is split into tokens changes the score: compare
     only scores with the same tokenization. Chapter 9, equation ``eq-bleu``.
     """
-    check_token_corpora(hypotheses, references)
+    check_corpora(hypotheses, references, check_tokens)
     check_at_least("max_n", max_n, 1)
     hypothesis_length = sum(map(len, hypotheses))
     reference_length = sum(
-        _closest_length(len(hypothesis), [len(reference) for reference in several])
+        min(map(len, several), key=lambda length: (abs(length - len(hypothesis)), length))
         for hypothesis, several in zip(hypotheses, references, strict=True)
     )
     precisions = []
@@ -190,7 +190,3 @@ def corpus_bleu(
         hypothesis_length,
         reference_length,
     )
-
-
-def _closest_length(length: int, lengths: list[int]) -> int:
-    return min(lengths, key=lambda other: (abs(other - length), other))

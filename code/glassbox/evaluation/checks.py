@@ -4,19 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def check_token_corpora(hypotheses: object, references: object) -> None:
-    """Reject translations and references that are not split or do not match.
-
-    Raises
-    ------
-    ValueError
-        If there is none, their numbers differ, or one has no reference.
-    TypeError
-        If anything but tokens is given.
-    """
-    _check_corpora(hypotheses, references, _check_tokens)
-
-
 def check_text_corpora(
     hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]
 ) -> list[list[str]]:
@@ -43,12 +30,20 @@ def check_text_corpora(
     """
     _check_list("references is", references, "a list with an entry for each translation")
     listed = [[several] if isinstance(several, str) else several for several in references]
-    _check_corpora(hypotheses, listed, _check_text)
+    check_corpora(hypotheses, listed, _check_text)
     return [list(several) for several in listed]
 
 
-def _check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object], None]) -> None:
-    """Reject corpora that do not match, or contain what ``check`` rejects."""
+def check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object], None]) -> None:
+    """Reject translations and lists of their references that do not match or ``check`` rejects.
+
+    Raises
+    ------
+    ValueError
+        If there is none, their numbers differ, or one has no reference.
+    TypeError
+        If they are not in lists, or from ``check``, such as :func:`check_tokens`.
+    """
     for name, corpus in (("hypotheses", hypotheses), ("references", references)):
         _check_list(f"{name} is", corpus, "a list with an entry for each translation")
     if len(hypotheses) != len(references):
@@ -75,7 +70,14 @@ def _check_list(what: str, given: object, expected: str) -> None:
         raise TypeError(f"{what} {type(given).__name__}, {given!r:.60}; expected {expected}")
 
 
-def _check_tokens(what: str, tokens: Any) -> None:
+def check_tokens(what: str, tokens: Any) -> None:
+    """Reject a text that is not split; ``what`` begins the message.
+
+    Raises
+    ------
+    TypeError
+        If it is not a list of strings.
+    """
     _check_list(f"{what} is", tokens, "a list of tokens, such as text.split() gives")
     for token in tokens:
         if not isinstance(token, str):

@@ -86,6 +86,7 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
 
 def _read(path: Path) -> dict[str, Tensor]:
+    path = path.expanduser()
     path = path / WEIGHTS_FILE if path.is_dir() else path
     try:
         return load_file(path)

@@ -46,7 +46,7 @@ class CheckpointError(OSError):
 
 def checkpoints(folder: str | Path) -> list[Path]:
     """Return the checkpoints in a folder, the oldest first."""
-    folder = Path(folder)
+    folder = Path(folder).expanduser()
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if _FOLDER.fullmatch(path.name))

@@ -1,6 +1,7 @@
 """The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
 from dataclasses import asdict, dataclass, field
+from operator import index
 from typing import Literal, get_args
 
 from glassbox.checks import check_at_least, check_kind
@@ -45,6 +46,8 @@ class TrainingConfig:
     ------
     ValueError
         If a number is out of its range or a kind is unknown.
+    TypeError
+        If ``seed`` is not a whole number.
 
     Notes
     -----
@@ -69,6 +72,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         for name in ("betas", "snapshots"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
+        object.__setattr__(self, "seed", index(self.seed))  # checkpoints have none of NumPy's
         for name in ("steps", "validate_every", "checkpoint_every", "average"):
             check_at_least(name, getattr(self, name), 1)
         for name in ("eps", "clip"):

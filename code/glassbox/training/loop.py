@@ -118,7 +118,7 @@ def train(
     Chapter 9. Initial weights and dropout are drawn from PyTorch's own generator, which is seeded
     anew in each step: what is drawn from it after the training depends on ``config``.
     """
-    group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder)
+    group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder).expanduser()
     # As in JSON: tuples become lists, and unsupported types fail before the first step.
     definition = json.loads(json.dumps({**(described or {}), **defining(config)}))
     torch.manual_seed(stream(config.seed, 0))

@@ -135,7 +135,7 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     ValueError
         If any other line is damaged, naming it.
     """
-    return [entry for _, entry in _entries(Path(path))]
+    return [entry for _, entry in _entries(Path(path).expanduser())]
 
 
 @contextmanager

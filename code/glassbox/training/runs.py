@@ -61,7 +61,7 @@ class Run:
         described = {"task": self.task, **asdict(self.task_config)}
         for name in _file_entries(type(self.task_config)):
             if (path := described[name]) is not None:
-                digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+                digest = hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
                 described[name] = {"path": path, "sha256": digest}
         return train(
             task, self.training, folder, group, described=described, tensorboard=tensorboard
@@ -73,8 +73,8 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
 
     It has a table ``[training]`` with the fields of :class:`TrainingConfig`, within it
     ``[training.schedule]`` with the fields of :class:`Schedule`, and one table named after a task,
-    such as ``[translation]``, with the fields of the task's configuration. Paths in the file are
-    relative to its folder, paths in a change to the working directory.
+    such as ``[translation]``, with the fields of the task's configuration. Data files named in it
+    are looked for beside it, those named in a change, and all models, in the working directory.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
         If it is not TOML, a table or an entry is unknown, or a value is of the wrong type or out of
         its range, naming file and entry.
     """
-    path = Path(path)
+    path = Path(path).expanduser()
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         _find_beside(path, tables)
@@ -132,7 +132,7 @@ def _find_beside(path: Path, tables: dict[str, Any]) -> None:
         if isinstance(table, dict):
             for name in _file_entries(kind):
                 if isinstance(table.get(name), str):
-                    table[name] = str(path.parent / table[name])
+                    table[name] = str(path.parent / Path(table[name]).expanduser())
 
 
 def _make(kind: Any, entries: Any, where: str) -> Any:
@@ -143,8 +143,7 @@ def _make(kind: Any, entries: Any, where: str) -> Any:
     if unknown := sorted(entries.keys() - hints.keys()):
         raise ValueError(f"{where} has no entry {unknown[0]!r}; there are: {sorted(hints)}")
     try:
-        made = {name: _as(hints[name], entry, name) for name, entry in entries.items()}
-        return kind(**made)
+        return kind(**{name: _as(hints[name], entry, name) for name, entry in entries.items()})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
 

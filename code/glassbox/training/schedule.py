@@ -65,9 +65,7 @@ class Schedule:
         check_kind("kind", self.kind, get_args(Kind))
         least = 1 if self.kind == "inverse_sqrt" else 0
         if self.warmup < least:
-            raise ValueError(
-                f"warmup={self.warmup}: must be at least {least} steps for kind={self.kind!r}"
-            )
+            raise ValueError(f"warmup={self.warmup}: must be at least {least} for {self.kind!r}")
         if not 0 < self.peak < math.inf:
             raise ValueError(f"peak={self.peak}: must be more than 0 and finite")
         if not 0 <= self.floor <= self.peak:

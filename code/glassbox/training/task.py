@@ -1,6 +1,7 @@
 """What the loop requires of a task, and how several processes share its examples."""
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -66,14 +67,14 @@ def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Pro
 
 
 def held_out_figures(
-    batches: Iterable[list[int]], loss: Callable[[list[int]], Loss], group: Processes
+    steps: Iterable[Step], loss: Callable[[list[int]], Loss], group: Processes
 ) -> dict[str, float]:
     """Return how well a model predicts held-out batches, which several processes share.
 
     Parameters
     ----------
-    batches : iterable of list of int
-        The examples.
+    steps : iterable of list of list of int
+        The examples in each batch of each step, of an epoch that holds all once.
     loss : callable
         Returns the loss of some examples.
     group : Processes
@@ -86,7 +87,7 @@ def held_out_figures(
         exponential, which may be infinite; the same in each process.
     """
     sums = torch.zeros(2, dtype=torch.float64, device=group.device)
-    for batch in batches:
+    for batch in chain.from_iterable(steps):
         found = sharded_loss(batch, loss, group)
         sums += torch.stack([found.nll.double(), found.count.double()])
     total, count = group.all_reduce(sums)

@@ -108,12 +108,22 @@ class ClassificationTask:
         self.folder = find_weights(config.encoder)
         self.tokenizer = WordPiece.load(self.folder)
         self.examples, self.held_out = self.read("train"), self.read("valid")
-        lengths = [len(ids) for ids, _ in self.examples]
-        self.batches = LengthBatches(lengths, config.tokens, seed=seed)
+        self.batches = self._batches(self.examples, seed)
+        self._held_out_batches = self._batches(self.held_out)
 
     def build(self) -> BertWithHead:
-        """Return the encoder with a new head; from scratch, with new weights throughout."""
+        """Return the encoder with a new head; from scratch, with new weights throughout.
+
+        Raises
+        ------
+        ValueError
+            If it reads fewer tokens than ``max_len``.
+        """
         model = self.kind.model.from_encoder(self.folder, self.kind.labels).float()
+        if (longest := self.config.max_len) > model.config.max_len:
+            raise ValueError(
+                f"max_len={longest}: this encoder reads {model.config.max_len} at most"
+            )
         return type(model)(model.config) if self.config.scratch else model
 
     def epoch(self, number: int) -> list[Step]:
@@ -144,12 +154,12 @@ class ClassificationTask:
         dict of str to float
             ``nll``, in nats per label, ``perplexity``, and what :meth:`score` returns.
         """
-        batches = [batch for (batch,) in self._batches(self.held_out)]
 
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen])
 
-        return held_out_figures(batches, loss, group) | self.score(model, self.held_out)
+        figures = held_out_figures(self._held_out_batches.epoch(0), loss, group)
+        return figures | self.score(model, self.held_out)
 
     def score(self, model: nn.Module, examples: Sequence[Example]) -> dict[str, float]:
         """Return how many labels of some examples are right.
@@ -168,7 +178,7 @@ class ClassificationTask:
         """
         names = self.kind.labels
         given, true = [], []
-        for (batch,) in self._batches(examples):
+        for (batch,) in self._batches(examples).epoch(0):
             logits, labels = self._run(model, [examples[i] for i in batch])
             for row, expected in zip(logits.argmax(-1).cpu(), labels.cpu(), strict=True):
                 counted = expected != IGNORE
@@ -210,8 +220,8 @@ class ClassificationTask:
             labels += [TAGS.index(tag), *[IGNORE] * (len(pieces) - 1)]
         yield [first, *ids, end], [IGNORE, *labels, IGNORE]
 
-    def _batches(self, examples: Sequence[Example]) -> list[Step]:
-        return LengthBatches([len(ids) for ids, _ in examples], self.config.tokens).epoch(0)
+    def _batches(self, examples: Sequence[Example], seed: int = 0) -> LengthBatches:
+        return LengthBatches([len(ids) for ids, _ in examples], self.config.tokens, seed=seed)
 
     def _run(self, model: nn.Module, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
         """Return logits and labels, ``(batch, labels, n_labels)`` and ``(batch, labels)``."""

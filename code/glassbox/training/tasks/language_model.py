@@ -154,8 +154,8 @@ class LanguageModelTask:
         """
         length = self.config.block_len
         starts = torch.arange(0, len(self.held_out) - length, length).split(VALIDATED_AT_ONCE)
-        batches = (batch.tolist() for batch in starts)
-        return held_out_figures(batches, partial(self._loss, model, self.held_out), group)
+        steps = ([batch.tolist()] for batch in starts)
+        return held_out_figures(steps, partial(self._loss, model, self.held_out), group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its characters into a folder."""

@@ -176,8 +176,7 @@ class MaskedLanguageModelTask:
             texts = [self.held_out[i] for i in batch]
             return self._loss(model, texts, [stream(0, 3, i) for i in batch])
 
-        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
-        return held_out_figures(batches, loss, group)
+        return held_out_figures(self._held_out_batches.epoch(0), loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its tokenizer into a folder."""

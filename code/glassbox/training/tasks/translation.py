@@ -9,13 +9,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 from glassbox.checks import check_at_least, check_kind
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
+from glassbox.data.padding import pad
 from glassbox.data.reading import decoded, malformed
-from glassbox.masks import padding_mask
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
@@ -113,13 +112,13 @@ class TranslationConfig:
             raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
-        if self.corpus == "pairs" and self.repeat != 1:
-            raise ValueError(
-                f"repeat={self.repeat} counts further pairs, and with corpus='pairs' there are "
-                "none: leave it out"
-            )
         for name in ("vocab_size", "tokens", "accumulate", "max_len", "repeat"):
             check_at_least(name, getattr(self, name), 1)
+        if self.repeat > 1 and (self.corpus == "pairs" or self.pairs is None):
+            raise ValueError(
+                f"repeat={self.repeat} counts further pairs, and with corpus={self.corpus!r} and "
+                f"pairs={self.pairs!r} there are none: leave it out"
+            )
         TransformerConfig(**self.model)  # before the texts are read
 
     @property
@@ -159,20 +158,20 @@ class TranslationTask:
     def __init__(self, config: TranslationConfig, seed: int = 0) -> None:
         self.config = config
         pairs = _read(config, "train")
+        texts, directions = _texts(pairs), config.directions
+        if config.corpus != "pairs" and config.pairs is not None:
+            # first, as the vocabulary takes minutes to learn
+            rows = read_rows(Path(config.pairs), directions[0])
+            pairs += _directed(rows, directions[0], directions) * config.repeat
         self.start = None if config.start is None else Translator.from_pretrained(config.start)
         if self.start is not None:
             self.tokenizer = self.start.tokenizer
-            for source, to in config.directions:
+            for source, to in directions:
                 self.start.target_language("", source=source, to=to)  # refuses those it lacks
         else:
-            texts, directions = _texts(pairs), config.directions
             self.tokenizer = TranslationTokenizer.train(
                 texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
-        if config.corpus != "pairs" and config.pairs is not None:
-            languages = config.directions[0]
-            rows = read_rows(Path(config.pairs), languages)
-            pairs += _directed(rows, languages, config.directions) * config.repeat
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
@@ -231,12 +230,11 @@ class TranslationTask:
         dict of str to float
             ``nll``, in nats, without smoothing, and ``perplexity``.
         """
-        batches = (batch for (batch,) in self._held_out_batches.epoch(0))
 
         def loss(chosen: list[int]) -> Loss:
             return self._loss(model, [self.held_out[i] for i in chosen], 0.0)
 
-        return held_out_figures(batches, loss, group)
+        return held_out_figures(self._held_out_batches.epoch(0), loss, group)
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write a translator into a folder: model, tokenizer, languages."""
@@ -256,16 +254,15 @@ class TranslationTask:
         return kept
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
-        device, pad = next(model.parameters()).device, self.tokenizer.pad_id
-        source, target = (
-            pad_sequence([torch.tensor(pair[side]) for pair in pairs], True, pad).to(device)
-            for side in (0, 1)
+        device, pad_id = next(model.parameters()).device, self.tokenizer.pad_id
+        (source, mask), (target, _) = (
+            pad(side, pad_id, device=device) for side in zip(*pairs, strict=True)
         )
         seen, labels = target[:, :-1], target[:, 1:]
         # The decoder's input is padded at the end alone: causality hides the padding from every
         # real token, and the loss leaves it out.
-        logits = model(source, seen, padding_mask(source, pad))
-        return cross_entropy(logits, labels, ignore_id=pad, smoothing=smoothing)
+        logits = model(source, seen, mask)
+        return cross_entropy(logits, labels, ignore_id=pad_id, smoothing=smoothing)
 
 
 def read_rows(path: Path, languages: Two) -> list[Two]:
@@ -292,7 +289,7 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
         If a line does not have two texts or is not UTF-8, naming it.
     """
     rows = []
-    text = decoded(path.read_bytes(), path).removeprefix("\ufeff")  # which some editors put first
+    text = decoded(path.expanduser().read_bytes(), path)
     # not splitlines(), which also breaks at characters within a sentence, such as U+0085
     for number, line in enumerate(re.split("\r\n?|\n", text), 1):
         if not line.strip() or line.startswith("#"):
