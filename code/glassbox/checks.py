@@ -667,7 +667,7 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
         If it is either; the message names it and the minimum.
     """
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
-        raise ValueError(f"{name}={given!r}: expected a whole number, at least {least}{hint}")
+        raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")
 
 
 def need(module: str, purpose: str, extra: str = "train") -> ModuleType:

@@ -137,10 +137,10 @@ BAD = {
     "no translator": (["--model", "nowhere", "x"], "no model 'nowhere' (no such folder)"),
     "a language": (["--to", "de", "x"], "to='de': this translator has no such direction"),
     "a device": (["--device", "abacus", "x"], "--device abacus: expected cpu"),
-    "beams": (["--beams", "0", "x"], "n_beams=0: expected a whole number, at least 1"),
+    "beams": (["--beams", "0", "x"], "n_beams=0: expected an int, at least 1"),
     "alternatives": (
         ["--alternatives", "0", "x"],
-        "--alternatives=0: expected a whole number, at least 1",
+        "--alternatives=0: expected an int, at least 1",
     ),
     "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 changes nothing"),
     "top-k": (["--top-k", "2", "x"], "--top-k 2 changes nothing"),

@@ -216,7 +216,7 @@ def test_what_is_not_split_or_not_paired_is_refused(hypotheses, references, erro
         ("the cat", [["the", "cat"]], 1, TypeError, "'the cat' is text; expected a list of tokens"),
         (["the", "cat"], ["the cat"], 1, TypeError, "'the cat' is text"),
         (["the", "cat"], ["the", "cat"], 1, TypeError, "'the' is text"),
-        (["the", "cat"], [["the", "cat"]], 0, ValueError, "n=0: expected a whole number, at least"),
+        (["the", "cat"], [["the", "cat"]], 0, ValueError, "n=0: expected an int, at least"),
     ],
 )
 def test_matches_of_what_is_not_split_are_refused(hypothesis, references, n, error, says):
@@ -226,5 +226,5 @@ def test_matches_of_what_is_not_split_are_refused(hypothesis, references, n, err
 
 @pytest.mark.parametrize("max_n", [0, -1])
 def test_runs_of_no_length_are_refused(max_n):
-    with pytest.raises(ValueError, match=f"max_n={max_n}: expected a whole number, at least 1"):
+    with pytest.raises(ValueError, match=f"max_n={max_n}: expected an int, at least 1"):
         corpus_bleu([["a"]], [[["a"]]], max_n)

@@ -158,8 +158,8 @@ def test_the_least_of_many_estimates_is_too_good():
     [
         ({"stride": 0}, "stride=0: expected 1 to max_len=8"),
         ({"stride": 9}, "stride=9: expected 1 to max_len=8"),
-        ({"batch_size": 0}, "batch_size=0: expected a whole number, at least 1"),
-        ({"n_bytes": 0}, "n_bytes=0: expected a whole number, at least 1"),
+        ({"batch_size": 0}, "batch_size=0: expected an int, at least 1"),
+        ({"n_bytes": 0}, "n_bytes=0: expected an int, at least 1"),
         ({"token_ids": text(1)}, "a text of 1 tokens: expected 2"),
         ({"token_ids": text(0)}, "a text of 0 tokens: expected 2"),
         ({"token_ids": text()[None]}, "token_ids (1, 30): expected one text, (length,)"),
@@ -174,8 +174,8 @@ def test_what_cannot_be_measured_is_refused(options, says):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"n_batches": 1}, "n_batches=1: expected a whole number, at least 2"),
-        ({"batch_size": 0}, "batch_size=0: expected a whole number, at least 1"),
+        ({"n_batches": 1}, "n_batches=1: expected an int, at least 2"),
+        ({"batch_size": 0}, "batch_size=0: expected an int, at least 1"),
         ({"token_ids": text(8)}, "a text of 8 tokens is too short for windows of max_len=8"),
     ],
 )
@@ -213,8 +213,8 @@ def test_a_model_that_is_broken_is_no_figure():
 @pytest.mark.parametrize(
     ("nats", "n_tokens", "n_bytes", "says"),
     [
-        (1.0, 0, 1, "n_tokens=0: expected a whole number, at least 1"),
-        (1.0, 1, 0, "n_bytes=0: expected a whole number, at least 1"),
+        (1.0, 0, 1, "n_tokens=0: expected an int, at least 1"),
+        (1.0, 1, 0, "n_bytes=0: expected an int, at least 1"),
         (math.inf, 1, 1, "nats=inf"),
     ],
 )

@@ -106,7 +106,7 @@ def test_dropout_is_off_for_as_long():
         (["a"], [], {}, "1 sources and 0 targets"),
         (["a"], ["b", "c"], {}, "1 sources and 2 targets"),
         (["a"], ["b"], {"to": "de"}, "to='de': expected a language that this translator writes"),
-        (["a"], ["b"], {"batch_size": 0}, "batch_size=0: expected a whole number, at least 1"),
+        (["a"], ["b"], {"batch_size": 0}, "batch_size=0: expected an int, at least 1"),
     ],
 )
 def test_what_is_no_pair_is_refused(sources, targets, options, says):

@@ -155,8 +155,8 @@ def test_what_is_saved_has_learned(
     ("changes", "message"),
     [
         ({"corpus": "imdb"}, "corpus='imdb'"),
-        ({"max_len": 2}, "max_len=2: expected a whole number, at least 3, for [CLS], a word and"),
-        ({"tokens": 0}, "tokens=0: expected a whole number, at least 1"),
+        ({"max_len": 2}, "max_len=2: expected an int, at least 3, for [CLS], a word and"),
+        ({"tokens": 0}, "tokens=0: expected an int, at least 1"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(

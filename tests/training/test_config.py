@@ -13,10 +13,10 @@ from glassbox.training.config import FREE, GROWS, defining
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"steps": 0}, "steps=0: expected a whole number, at least 1"),
-        ({"validate_every": 0}, "validate_every=0: expected a whole number, at least 1"),
-        ({"checkpoint_every": -5}, "checkpoint_every=-5: expected a whole number, at least 1"),
-        ({"average": 0}, "average=0: expected a whole number, at least 1"),
+        ({"steps": 0}, "steps=0: expected an int, at least 1"),
+        ({"validate_every": 0}, "validate_every=0: expected an int, at least 1"),
+        ({"checkpoint_every": -5}, "checkpoint_every=-5: expected an int, at least 1"),
+        ({"average": 0}, "average=0: expected an int, at least 1"),
         ({"eps": 0.0}, "eps=0.0: must be more than 0"),
         ({"eps": math.nan}, "eps=nan: must be more than 0"),
         ({"clip": 0.0}, "clip=0.0: must be more than 0"),

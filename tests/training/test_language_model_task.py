@@ -129,10 +129,10 @@ def test_a_text_that_cannot_be_learned_from_is_named(
     [
         ({"corpus": "goethe"}, "corpus='goethe'"),
         ({"architecture": "rnn"}, "architecture='rnn'"),
-        ({"block_len": 0}, "block_len=0: expected a whole number, at least 1"),
-        ({"batch_size": -1}, "batch_size=-1: expected a whole number, at least 1"),
-        ({"accumulate": 0}, "accumulate=0: expected a whole number, at least 1"),
-        ({"steps_per_epoch": 0}, "steps_per_epoch=0: expected a whole number, at least 1"),
+        ({"block_len": 0}, "block_len=0: expected an int, at least 1"),
+        ({"batch_size": -1}, "batch_size=-1: expected an int, at least 1"),
+        ({"accumulate": 0}, "accumulate=0: expected an int, at least 1"),
+        ({"steps_per_epoch": 0}, "steps_per_epoch=0: expected an int, at least 1"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(

@@ -137,10 +137,10 @@ def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
         ({"corpus": "goethe"}, "corpus='goethe'"),
         ({"rate": 0.0}, "rate=0.0: the share of tokens"),
         ({"masked": 0.95}, "masked=0.95 and random=0.1 are shares"),
-        ({"max_len": 2}, "max_len=2: expected a whole number, at least 3, for [CLS], a word and"),
-        ({"vocab_size": 0}, "vocab_size=0: expected a whole number, at least 1"),
-        ({"tokens": 0}, "tokens=0: expected a whole number, at least 1"),
-        ({"accumulate": 0}, "accumulate=0: expected a whole number, at least 1"),
+        ({"max_len": 2}, "max_len=2: expected an int, at least 3, for [CLS], a word and"),
+        ({"vocab_size": 0}, "vocab_size=0: expected an int, at least 1"),
+        ({"tokens": 0}, "tokens=0: expected an int, at least 1"),
+        ({"accumulate": 0}, "accumulate=0: expected an int, at least 1"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(

@@ -159,7 +159,7 @@ def test_a_file_that_is_no_run_is_refused_naming_it(
         ("translation.pairs=5", "[translation]: pairs=5 is of the wrong type; expected str"),
         ("translation.model=5", "[translation]: model=5 is of the wrong type; expected dict[str"),
         ("translation.lowercase=1", "[translation]: lowercase=1 is of the wrong type; expected b"),
-        ("training.steps=0", "[training]: steps=0: expected a whole number, at least 1"),
+        ("training.steps=0", "[training]: steps=0: expected an int, at least 1"),
         ("training.precision='half'", "[training]: precision='half' is not known; expected one of"),
         ("training.schedule.kind='cos'", "[training.schedule]: kind='cos' is not known; expected"),
         ("training.schedule.total=1", "[training.schedule]: kind='cosine' falls from step warmup"),

@@ -129,8 +129,11 @@ def test_what_is_saved_is_what_is_read(lowercase, tmp_path):
     assert read.encode_source(text, "en") == saved.encode_source(text, "en")
 
 
-def test_without_counts_it_is_read_without_a_classifier(tmp_path):
-    replace(TOKENIZER, classifier=None).save(tmp_path)
+def test_without_a_classifier_it_is_read_without_one(tmp_path):
+    TOKENIZER.save(tmp_path)
+    replace(TOKENIZER, classifier=None).save(tmp_path)  # the counts of the first are gone
+    assert TranslationTokenizer.load(tmp_path).classifier is None
+    (tmp_path / "token_counts.json").unlink()
     assert TranslationTokenizer.load(tmp_path).classifier is None
 
 

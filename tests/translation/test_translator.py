@@ -397,7 +397,7 @@ def test_bad_input_is_refused(text, options, error, says, translator):
     ("text", "options", "error", "says"),
     [
         (" ", {}, ValueError, "text=' ' is blank: there is nothing to translate"),
-        (LONG, {"n": 0}, ValueError, "n=0: expected a whole number, at least 1"),
+        (LONG, {"n": 0}, ValueError, "n=0: expected an int, at least 1"),
         (LONG, {"n": 2.5}, ValueError, "n=2.5"),
         (LONG, {"to": "de"}, ValueError, "to='de'"),
         ([LONG], {}, TypeError, "text is list"),

@@ -330,8 +330,8 @@ class TranslationTokenizer:
                 "lowercase": self.lowercase,
             }
             write_json(beside / TRANSLATOR_FILE, entries)
-            if self.classifier is not None:
-                write_json(beside / COUNTS_FILE, self.classifier.counts)
+            # Without a classifier an empty one, or an old file would stay.
+            write_json(beside / COUNTS_FILE, self.classifier.counts if self.classifier else {})
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "TranslationTokenizer":
@@ -353,8 +353,9 @@ class TranslationTokenizer:
             directions = tuple((one, other) for one, other in entries["directions"])
             if not isinstance(lowercase := entries["lowercase"], bool):
                 raise ValueError(f"lowercase={lowercase!r}; expected true or false")
-            counts = path / COUNTS_FILE
-            classifier = LanguageClassifier(read_json(counts)) if counts.is_file() else None
+            file = path / COUNTS_FILE
+            counts = read_json(file) if file.is_file() else {}
+            classifier = LanguageClassifier(counts) if counts else None
             return cls(BPE.load(path), languages, directions, lowercase, classifier)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} holds no translator's tokenizer: {error}") from error
