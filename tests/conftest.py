@@ -1,5 +1,6 @@
 """What tests share: seeds and devices, a real browser that reaches this machine alone, a server."""
 
+import gc
 import os
 import shutil
 import signal
@@ -328,3 +329,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for name in MARKS.keys() & getattr(item, "fixturenames", ()):
             item.add_marker(MARKS[name])
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays for good: libraries, and thousands of tests."""
+    gc.collect()
+    gc.freeze()

@@ -59,7 +59,7 @@ def translate_with(**options: Any) -> Any:
 # Options alone: (fields, what the message must hold).
 OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no new tokens": ({"max_new_tokens": 0}, ["max_new_tokens=0", "at least 1"]),
-    "half a token": ({"max_new_tokens": 2.5}, ["max_new_tokens=2.5", "whole number"]),
+    "half a token": ({"max_new_tokens": 2.5}, ["max_new_tokens=2.5", "expected an int"]),
     "a negative minimum": ({"min_new_tokens": -1}, ["min_new_tokens=-1", "at least 0"]),
     "more than there may be": (
         {"min_new_tokens": 9, "max_new_tokens": 5},
@@ -71,9 +71,9 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "an end in letters": (
         {"eos_id": "</s>"},
-        ["eos_id='</s>'", "whole number", "tokenizer.token_id"],
+        ["eos_id='</s>'", "expected an int", "tokenizer.token_id"],
     ),
-    "half an end": ({"eos_id": 2.5}, ["eos_id=2.5", "whole number"]),
+    "half an end": ({"eos_id": 2.5}, ["eos_id=2.5", "expected an int"]),
     "a filler in letters": ({"pad_id": "<pad>"}, ["pad_id='<pad>'", "tokenizer.token_id"]),
     "a negative end": ({"eos_id": -1}, ["eos_id=-1", "at least 0"]),
     "a negative end among others": ({"eos_id": (3, -2)}, ["eos_id=-2", "at least 0"]),
@@ -90,7 +90,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "an endless temperature": ({"sample": True, "temperature": math.inf}, ["=inf", "finite"]),
     "top-k of 0": ({"sample": True, "top_k": 0}, ["top_k=0", "at least 1", "None"]),
-    "top-k of a share": ({"sample": True, "top_k": 0.5}, ["top_k=0.5", "whole number"]),
+    "top-k of a share": ({"sample": True, "top_k": 0.5}, ["top_k=0.5", "expected an int"]),
     "top-p of 0": ({"sample": True, "top_p": 0.0}, ["top_p=0.0", "more than 0 and at most 1"]),
     "top-p in letters": ({"sample": True, "top_p": "0.9"}, ["top_p='0.9'", "a number"]),
     "top-p over 1": ({"sample": True, "top_p": 1.5}, ["top_p=1.5", "at most 1"]),
