@@ -32,7 +32,7 @@ KERNELS: dict[str, Callable[..., Any]] = {}
 #: From this many vectors on, PyTorch itself uses all cores to read a matrix.
 MANY = 9
 #: Matrices with fewer numbers are read faster than they are split.
-LARGE = 500_000
+LARGE = 200_000
 #: The formulas that currently run without their kernels.
 _shown: ContextVar[frozenset[str]] = ContextVar("shown", default=frozenset())
 #: The current observers (see ``record``): the attention formula calls each with its tensors.
@@ -197,8 +197,9 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     even = len(weight) // pieces * pieces  # fewer rows than cores are left over
     matrix = weight[:even].unflatten(0, (pieces, -1)).mT
     products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
-    parts = products.transpose(0, 1).reshape(*x.shape[:-1], even), F.linear(x, weight[even:])
-    out = torch.cat(parts, dim=-1)
+    out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
+    if even < len(weight):
+        out = torch.cat([out, F.linear(x, weight[even:])], dim=-1)
     return out if bias is None else out + bias
 
 
