@@ -309,6 +309,21 @@ SHAPES |= {
     ),
 }
 KINDS = {
+    "a list for a layer norm": (
+        lambda: layer_norm([[1.0, 2.0]], zeros(2), zeros(2)),  # type: ignore[arg-type]
+        TypeError,
+        ["x is of type list", "torch.as_tensor(x)"],
+    ),
+    "a list for the shift of a norm": (
+        lambda: layer_norm(zeros(1, 2), zeros(2), [0.0, 0.0]),  # type: ignore[arg-type]
+        TypeError,
+        ["bias is of type list", "torch.as_tensor(bias)"],
+    ),
+    "a list for the scale of a root mean square": (
+        lambda: rms_norm(zeros(1, 2), [1.0, 1.0]),  # type: ignore[arg-type]
+        TypeError,
+        ["weight is of type list", "torch.as_tensor(weight)"],
+    ),
     "single and double precision": (
         lambda: attend(key=zeros(2, 7, 8, dtype=torch.float64)),
         ValueError,

@@ -356,9 +356,12 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If either differs; the message names both. Under autocast any precision will do.
     """
+    check_tensors(x=x, weight=weight, **({} if bias is None else {"bias": bias}))
     width = weight.numel()
     if not x.shape[-1:] == weight.shape == (weight if bias is None else bias).shape:
         given = f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}"

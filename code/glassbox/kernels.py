@@ -198,8 +198,7 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     matrix = weight[:even].unflatten(0, (pieces, -1)).mT
     products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
     out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
-    if even < len(weight):
-        out = torch.cat([out, F.linear(x, weight[even:])], dim=-1)
+    out = out if even == len(weight) else torch.cat([out, F.linear(x, weight[even:])], dim=-1)
     return out if bias is None else out + bias
 
 

@@ -105,6 +105,8 @@ def layer_norm(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If ``x``, ``weight`` and ``bias`` differ in width or precision.
 
@@ -146,6 +148,8 @@ def rms_norm(
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If ``x`` and ``weight`` differ in width or precision.
 

@@ -178,6 +178,16 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["no_repeat_ngram=1", "every token"],
     ),
+    "logits in a list": (
+        lambda: frequency_penalty(LOGITS.tolist(), PAST, 0.5),  # type: ignore[arg-type]
+        TypeError,
+        ["logits is of type list", "torch.as_tensor(logits)"],
+    ),
+    "a past in a list": (
+        lambda: repetition_penalty(LOGITS, PAST.tolist(), 2.0),  # type: ignore[arg-type]
+        TypeError,
+        ["token_ids is of type list", "torch.as_tensor(token_ids)"],
+    ),
     "the past of other texts": (
         lambda: repetition_penalty(LOGITS, PAST[:1], 2.0),
         ValueError,

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassbox.checks import check_model_mask, check_token_ids
+from glassbox.checks import check_model_mask, check_tensors, check_token_ids
 
 
 def is_number(value: object) -> bool:
@@ -56,9 +56,12 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
 
     Raises
     ------
+    TypeError
+        If one is not a tensor.
     ValueError
         If the shapes of logits, tokens and mask do not fit, naming them.
     """
+    check_tensors(logits=logits, token_ids=token_ids)
     if logits.dim() != 2 or token_ids.dim() != 2 or logits.size(0) != token_ids.size(0):
         raise ValueError(
             f"logits have shape {tuple(logits.shape)}, token_ids {tuple(token_ids.shape)}; "

@@ -47,6 +47,8 @@ def repetition_penalty(
     ------
     ValueError
         If the penalty is not positive, or the shapes do not fit.
+    TypeError
+        If logits or ids are not a tensor.
 
     Notes
     -----
@@ -86,6 +88,8 @@ def frequency_penalty(
     ------
     ValueError
         If the penalty is negative, or the shapes do not fit.
+    TypeError
+        If logits or ids are not a tensor.
 
     Notes
     -----
@@ -117,6 +121,8 @@ def presence_penalty(
     ------
     ValueError
         If the penalty is negative, or the shapes do not fit.
+    TypeError
+        If logits or ids are not a tensor.
 
     Notes
     -----
@@ -154,6 +160,8 @@ def no_repeat_ngram(
     ------
     ValueError
         If ``n`` is less than 1, or the shapes do not fit.
+    TypeError
+        If logits or ids are not a tensor.
 
     Notes
     -----
