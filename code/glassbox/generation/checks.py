@@ -57,7 +57,7 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
     Raises
     ------
     TypeError
-        If one is not a tensor.
+        If logits or ids are not tensors.
     ValueError
         If the shapes of logits, tokens and mask do not fit, naming them.
     """

@@ -48,7 +48,7 @@ def repetition_penalty(
     ValueError
         If the penalty is not positive, or the shapes do not fit.
     TypeError
-        If logits or ids are not a tensor.
+        If logits or ids are not tensors.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def frequency_penalty(
     ValueError
         If the penalty is negative, or the shapes do not fit.
     TypeError
-        If logits or ids are not a tensor.
+        If logits or ids are not tensors.
 
     Notes
     -----
@@ -122,7 +122,7 @@ def presence_penalty(
     ValueError
         If the penalty is negative, or the shapes do not fit.
     TypeError
-        If logits or ids are not a tensor.
+        If logits or ids are not tensors.
 
     Notes
     -----
@@ -161,7 +161,7 @@ def no_repeat_ngram(
     ValueError
         If ``n`` is less than 1, or the shapes do not fit.
     TypeError
-        If logits or ids are not a tensor.
+        If logits or ids are not tensors.
 
     Notes
     -----
