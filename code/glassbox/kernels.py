@@ -32,7 +32,7 @@ KERNELS: dict[str, Callable[..., Any]] = {}
 #: From this many vectors on, PyTorch itself uses all cores to read a matrix.
 MANY = 9
 #: Matrices with fewer numbers are read faster than they are split.
-LARGE = 200_000
+LARGE = 60_000
 #: The formulas that currently run without their kernels.
 _shown: ContextVar[frozenset[str]] = ContextVar("shown", default=frozenset())
 #: The current observers (see ``record``): the attention formula calls each with its tensors.
@@ -195,11 +195,11 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     if pieces == 1 or x.numel() >= MANY * x.size(-1):
         return F.linear(x, weight, bias)
     even = len(weight) // pieces * pieces  # fewer rows than cores are left over
-    matrix = weight[:even].unflatten(0, (pieces, -1)).mT
+    matrix = weight[:even].view(pieces, -1, weight.size(1)).mT
     products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
     out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
     out = out if even == len(weight) else torch.cat([out, F.linear(x, weight[even:])], dim=-1)
-    return out if bias is None else out + bias
+    return out if bias is None else out.add_(bias)
 
 
 class _CrossEntropy(Function):
