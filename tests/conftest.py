@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import jaxtyping
 import pytest
+from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwright
 
 from tools.serve import Server
@@ -68,8 +69,10 @@ def do_without_browser() -> None:
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     """Start every test that computes from the same random numbers."""
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(0)
+        if torch.version.cuda:  # torch.manual_seed keeps a traceback for a GPU that is not there
+            torch.cuda.manual_seed_all(0)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -267,6 +270,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("largest difference of each component from its reference")
         for line in measured.LARGEST.lines():
             terminalreporter.line(line)
+
+
+def pytest_configure() -> None:
+    """Execute the shapes that annotations give, and only in the modules that give any."""
+    code = Path(__file__).resolve().parents[1] / "code"
+    with_shapes = [
+        ".".join(path.relative_to(code).with_suffix("").parts).removesuffix(".__init__")
+        for path in code.rglob("*.py")
+        if "from jaxtyping import" in path.read_text(encoding="utf-8")
+    ]
+    install_import_hook(with_shapes, "beartype.beartype")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -4,13 +4,19 @@ import argparse
 import gzip
 import sys
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
 TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
+
+
+@lru_cache(maxsize=256)
+def compressed(path: Path, changed: int) -> bytes:
+    """Return the contents of a file that was last changed at this time, compressed."""
+    return gzip.compress(path.read_bytes(), compresslevel=6)
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -24,7 +30,7 @@ class Handler(SimpleHTTPRequestHandler):
         accepts = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (accepts and path.suffix in TEXT and path.is_file()):
             return super().do_GET()
-        body = gzip.compress(path.read_bytes(), compresslevel=6)
+        body = compressed(path, path.stat().st_mtime_ns)
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Encoding", "gzip")

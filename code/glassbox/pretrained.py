@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from glassbox.checks import FLOATS
 from glassbox.layout import Layout, check_weights, merge
@@ -17,6 +18,13 @@ from glassbox.weights import find_weights, read_config, read_weights, write_mode
 
 Model = TypeVar("Model", bound="Pretrained")
 Source = str | os.PathLike[str] | nn.Module | None
+
+
+class _Undrawn(TorchFunctionMode):
+    """Draws no parameters: on the meta device, the first draw would import PyTorch's compiler."""
+
+    def __torch_function__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return None if call is nn.init.normal_ else call(*args, **kwargs or {})
 
 
 class Pretrained(nn.Module):
@@ -134,7 +142,7 @@ class Pretrained(nn.Module):
         try:
             config = cls.configure(config, weights) if isinstance(config, Mapping) else config
             check_plausible(config, weights, where)
-            with torch.device("meta"):
+            with torch.device("meta"), _Undrawn():
                 return cls(config)
         except (AttributeError, TypeError, OverflowError, RuntimeError) as error:
             # Another model's configuration, or impossible sizes.
@@ -255,7 +263,7 @@ class Pretrained(nn.Module):
 
     def _check_positions(self) -> None:
         """Reject positions that files, which store only the configuration, would not restore."""
-        with torch.device("meta"):
+        with torch.device("meta"), _Undrawn():
             expected = dict(type(self)(self.config).named_modules())
         for name, scheme in expected.items():
             if not isinstance(scheme, Positions):
