@@ -418,10 +418,9 @@ class Transformer(Writer):
         ValueError, TypeError
             As for :meth:`hidden`.
         """
-        hidden = self.hidden(
-            target_ids, mask, memory, memory_mask, positions=positions, cache=cache
+        return self.logits(
+            self.hidden(target_ids, mask, memory, memory_mask, positions=positions, cache=cache)
         )
-        return self.logits(hidden)
 
 
 def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:
