@@ -10,12 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from glassbox.checks import (
-    check_at_least,
-    check_attention_inputs,
-    check_same_width,
-    check_tensors,
-)
+from glassbox.checks import check_at_least, check_attention_inputs, check_same_width, check_tensors
 
 
 @torch.compiler.disable  # a compiled graph would hold all blocks and might keep them

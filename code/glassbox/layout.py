@@ -81,8 +81,7 @@ def read_number(entries: Entries, name: str, kind: type[int] | type[float] = int
     """
     check_entry(entries, name)
     value = entries[name]
-    kinds = (int,) if kind is int else (int, float)
-    if not isinstance(value, kinds) or isinstance(value, bool):
+    if not isinstance(value, int | kind) or isinstance(value, bool):
         raise ValueError(f"{name}={value!r} in config.json; expected a number, {kind.__name__}")
     return kind(value)
 

@@ -268,12 +268,7 @@ class Writer(Pretrained):
         return Cache(len(self.decoder.layers), max_len)
 
     def _check_masks(
-        self,
-        token_ids: Tensor,
-        k_len: int,
-        mask: Tensor | None,
-        memory: Tensor | None,
-        memory_mask: Tensor | None,
+        self, token_ids: Tensor, k_len: int, mask: Any, memory: Any, memory_mask: Any
     ) -> None:
         rows = (token_ids.size(0), self.config.heads(0), token_ids.size(1))
         name = "mask" if memory is None else "target_mask"
@@ -423,10 +418,9 @@ class Transformer(Writer):
         ValueError, TypeError
             As for :meth:`hidden`.
         """
-        hidden = self.hidden(
-            target_ids, mask, memory, memory_mask, positions=positions, cache=cache
+        return self.logits(
+            self.hidden(target_ids, mask, memory, memory_mask, positions=positions, cache=cache)
         )
-        return self.logits(hidden)
 
 
 def _embedding(config: TransformerConfig, vocab_size: int) -> TokenEmbedding:

@@ -5,11 +5,4 @@ from glassbox.looking.memory import MemoryCount
 from glassbox.looking.record import AttentionRecord, Tape, record
 from glassbox.looking.reference import record_reference
 
-__all__ = [
-    "AttentionRecord",
-    "MemoryCount",
-    "Tape",
-    "record",
-    "record_reference",
-    "without_heads",
-]
+__all__ = ["AttentionRecord", "MemoryCount", "Tape", "record", "record_reference", "without_heads"]

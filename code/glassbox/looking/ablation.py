@@ -49,21 +49,20 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     """
     named = named_modules(model).items()
     attentions = {name: part for name, part in named if isinstance(part, MultiHeadAttention)}
-    names: dict[int | str, str] = {name: name for name in attentions}
-    names |= enumerate(attentions)
-    switched_off = defaultdict[str, set[int]](set)
+    either = dict[int | str, MultiHeadAttention](enumerate(attentions.values())) | attentions
+    switched_off = defaultdict[MultiHeadAttention, set[int]](set)
     for which, head in heads:
-        if which not in names:
+        if which not in either:
             known = f"{len(attentions)}: {list(attentions)}, in this {type(model).__name__}"
             raise ValueError(f"there is no attention {which!r}; there are {known}")
-        name, n_heads = names[which], attentions[names[which]].n_heads
-        if not 0 <= head < n_heads:
-            raise ValueError(f"attention {which!r} has heads 0 to {n_heads - 1}; got {head}")
-        switched_off[name].add(head)
+        part = either[which]
+        if not 0 <= head < part.n_heads:
+            raise ValueError(f"attention {which!r} has heads 0 to {part.n_heads - 1}; got {head}")
+        switched_off[part].add(head)
     with ExitStack() as hooks:
-        for name, off in switched_off.items():
-            silence = partial(_silence, sorted(off), attentions[name].n_heads)
-            hooks.enter_context(attentions[name].output.register_forward_pre_hook(silence))
+        for part, off in switched_off.items():
+            silence = partial(_silence, sorted(off), part.n_heads)
+            hooks.enter_context(part.output.register_forward_pre_hook(silence))
         hooks.enter_context(uncompiled())
         yield
 

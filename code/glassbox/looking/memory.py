@@ -1,7 +1,6 @@
 """Count the bytes of the tensors that a computation holds, on any machine (chapter 12)."""
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -41,13 +40,7 @@ class MemoryCount(TorchDispatchMode):
         self.held = self.peak = self.largest = 0
         self._known: set[int] = set()
 
-    def __torch_dispatch__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run an operation of PyTorch and count what it creates."""
         out = func(*args, **(kwargs or {}))
         given = {_storage(x) for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)}

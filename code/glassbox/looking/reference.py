@@ -46,13 +46,7 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
         yield tape
 
 
-def _keep(
-    tape: Tape,
-    name: str,
-    attention: Any,
-    inputs: tuple[Tensor, ...],
-    output: tuple[Tensor, Tensor | None],
-) -> None:
+def _keep(tape: Tape, name: str, attention: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
     def split(x: Tensor) -> Tensor:
         return x.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
 

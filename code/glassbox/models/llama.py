@@ -59,8 +59,7 @@ class LlamaConfig(LanguageModelConfig):
     @classmethod
     def llama2_7b(cls, **changes: Any) -> "LlamaConfig":
         """Return the sizes of the LLaMA 2 of 7 billion parameters, with these changes."""
-        sizes = {"max_len": 4096, "norm_eps": 1e-5}
-        return cls(**(sizes | changes))
+        return cls(**({"max_len": 4096, "norm_eps": 1e-5} | changes))
 
     @classmethod
     def llama2_70b(cls, **changes: Any) -> "LlamaConfig":

@@ -140,7 +140,19 @@ class T5(Transformer):
         heads, buckets, far = config.heads(0), config.n_buckets, config.max_distance
         self.source_positions = RelativePositionBias(heads, buckets, far, bidirectional=True)
         self.target_positions = RelativePositionBias(heads, buckets, far, bidirectional=False)
-        self._init_weights()
+        # Unscaled scores are of size 1 at first.
+        wide = config.d_model**-0.5
+        nn.init.normal_(self.source_embedding.weight)
+        if not config.tie_embeddings:
+            nn.init.normal_(self.output.weight, std=wide)
+        for name, parameter in self.named_parameters():
+            if name.endswith((".key.weight", ".value.weight", ".table.weight")):
+                nn.init.normal_(parameter, std=wide)
+            elif name.endswith(".query.weight"):
+                d_k = parameter.size(0) // heads
+                nn.init.normal_(parameter, std=wide * d_k**-0.5)
+            elif parameter.dim() == 2 and name.startswith(("encoder.", "decoder.")):
+                nn.init.normal_(parameter, std=parameter.size(1) ** -0.5)
 
     def logits(
         self, hidden: Float[Tensor, "batch length d_model"]
@@ -178,18 +190,3 @@ class T5(Transformer):
     def reference_layout(self) -> Layout:
         """Return the layout for feed-forward networks with or without a gate."""
         return layouts.GATED_T5 if self.config.gated else layouts.T5
-
-    def _init_weights(self) -> None:
-        """Initialise all parameters such that unscaled scores are of size 1."""
-        wide = self.config.d_model**-0.5
-        nn.init.normal_(self.source_embedding.weight)
-        if not self.config.tie_embeddings:
-            nn.init.normal_(self.output.weight, std=wide)
-        for name, parameter in self.named_parameters():
-            if name.endswith((".key.weight", ".value.weight", ".table.weight")):
-                nn.init.normal_(parameter, std=wide)
-            elif name.endswith(".query.weight"):
-                d_k = parameter.size(0) // self.config.heads(0)
-                nn.init.normal_(parameter, std=wide * d_k**-0.5)
-            elif parameter.dim() == 2 and name.startswith(("encoder.", "decoder.")):
-                nn.init.normal_(parameter, std=parameter.size(1) ** -0.5)

@@ -120,11 +120,7 @@ class RelativePositionBias(Positions):
     """
 
     def __init__(
-        self,
-        n_heads: int,
-        n_buckets: int = 32,
-        max_distance: int = 128,
-        bidirectional: bool = True,
+        self, n_heads: int, n_buckets: int = 32, max_distance: int = 128, bidirectional: bool = True
     ) -> None:
         super().__init__()
         check_at_least("n_heads", n_heads, 1)
