@@ -69,6 +69,8 @@ class SentencePieceBPE(Tokenizer):
     reference library's ``BPE`` model with ``byte_fallback``. Chapter 2.
     """
 
+    _starts_both = True
+
     def __init__(
         self,
         vocabulary: Mapping[str, int],
@@ -168,12 +170,6 @@ class SentencePieceBPE(Tokenizer):
         for c in word:
             symbols += [c] if c in self.vocabulary else [BYTE_TOKENS[byte] for byte in c.encode()]
         return bpe_word(symbols, self.ranks)
-
-    def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:
-        ids = super()._encode(text, None, framed)
-        if pair is not None:
-            ids += [(number, 1) for number, _ in super()._encode(pair, None, framed)]
-        return ids
 
     def _join(self, tokens: list[str]) -> str:
         text = ""

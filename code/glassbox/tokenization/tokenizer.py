@@ -73,6 +73,8 @@ class Tokenizer(ABC):
     Chapter 2.
     """
 
+    _starts_both = False  # whether `start` precedes the second text of a pair as well
+
     def __init__(
         self,
         vocabulary: Mapping[str, int],
@@ -328,7 +330,8 @@ class Tokenizer(ABC):
         end = [self.end] if framed and self.end is not None else []
         tokens = [(token, 0) for token in (*start, *self.tokenize(text), *end)]
         if pair is not None:
-            tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
+            again = start if self._starts_both else []
+            tokens += [(token, 1) for token in (*again, *self.tokenize(pair), *end)]
         ids, unknown = self.vocabulary, self.unknown_token
         return [(ids[t] if t in ids else self.token_id(unknown or t), kind) for t, kind in tokens]
 

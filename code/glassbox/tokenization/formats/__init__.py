@@ -38,9 +38,8 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
         the tokenizer is not in :data:`WRITERS`.
     """
     check_kind("the class", type(tokenizer).__name__, KINDS)
-    added = {
-        str(tokenizer.vocabulary[token]): added_token(token) for token in tokenizer.special_tokens
-    }
+    ids, special = tokenizer.vocabulary, tokenizer.special_tokens
+    added = {str(ids[token]): added_token(token) for token in special}
     with atomic_update(folder) as beside:
         config = WRITERS[type(tokenizer)](tokenizer, beside)
         config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
