@@ -245,7 +245,7 @@ class Translator:
             if not self.tokenizer.is_blank(text)
         }
         translations = [""] * len(texts)
-        for places in _batches({place: len(row) for place, row in rows.items()}, batch_size):
+        for places in _batches(rows, batch_size):
             settings = self._configure(len(rows[places[0]]), options)
             with self._reading([rows[place] for place in places]) as inputs:
                 written = generate(self.model, config=settings, generator=generator, **inputs)
@@ -366,16 +366,14 @@ class Translator:
             # Padding comes after every token that counts: causality hides it.
             logits = self.model.decode(target_ids[:, :-1], memory)
         logs = logits.float().log_softmax(dim=-1).gather(-1, target_ids[:, 1:, None])[..., 0]
-        return [
-            math.fsum(row[: len(target) - 1])
-            for row, target in zip(logs.tolist(), targets, strict=True)
-        ]
+        pairs = zip(logs.tolist(), targets, strict=True)
+        return [math.fsum(row[: len(target) - 1]) for row, target in pairs]
 
 
-def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
+def _batches(rows: dict[int, list[int]], batch_size: int) -> Iterator[list[int]]:
     """Yield batches of texts with the same limit of new tokens, whatever the others are."""
-    places = sorted(lengths, key=lengths.__getitem__)
-    for _, group in groupby(places, key=lambda place: math.ceil(lengths[place] / BLOCK)):
+    places = sorted(rows, key=lambda place: len(rows[place]))
+    for _, group in groupby(places, key=lambda place: math.ceil(len(rows[place]) / BLOCK)):
         alike = list(group)
         for start in range(0, len(alike), batch_size):
             yield alike[start : start + batch_size]
