@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Int
@@ -161,7 +161,7 @@ class Tokenizer(ABC):
         """
         from glassbox.tokenization import formats
 
-        return cast(Kind, formats.load(cls, folder))
+        return formats.load(cls, folder)
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -306,8 +306,7 @@ class Tokenizer(ABC):
         """
         check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
-        pairs = [*map(_as_pair, texts)]
-        rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
+        rows = [self._encode(*_as_pair(text), add_special_tokens) for text in texts]
         lengths = [len(row) for row in rows]
         if not any(lengths):
             raise ValueError(f"{len(rows)} texts without a single token: there is no such batch")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -374,9 +374,8 @@ def _batches(rows: dict[int, list[int]], batch_size: int) -> Iterator[list[int]]
     """Yield batches of texts with the same limit of new tokens, whatever the others are."""
     places = sorted(rows, key=lambda place: len(rows[place]))
     for _, group in groupby(places, key=lambda place: math.ceil(len(rows[place]) / BLOCK)):
-        alike = list(group)
-        for start in range(0, len(alike), batch_size):
-            yield alike[start : start + batch_size]
+        while batch := list(islice(group, batch_size)):
+            yield batch
 
 
 def find_model(source: str | os.PathLike[str], *names: str) -> Path:

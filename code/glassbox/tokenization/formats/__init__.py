@@ -12,7 +12,7 @@ from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
-from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.tokenizer import Kind, Tokenizer
 
 __all__ = ["load", "save"]
 
@@ -46,7 +46,7 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
         write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
-def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
+def load(kind: type[Kind], folder: str | os.PathLike[str]) -> Kind:
     """Read a tokenizer from a folder.
 
     Parameters

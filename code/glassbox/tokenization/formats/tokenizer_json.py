@@ -104,9 +104,8 @@ class TokenizerFile:
         for option, expected in options.items():
             allowed = expected if isinstance(expected, tuple) else (expected,)
             value = self.part(part).get(option)
-            if value is None and option != "type":
-                continue
-            if (value or None) not in [choice or None for choice in allowed]:
+            given = value is not None or option == "type"
+            if given and (value or None) not in [choice or None for choice in allowed]:
                 raise ValueError(
                     f"{self.name}: {part} has {option}={value!r}; this package implements "
                     f"{' or '.join(map(repr, allowed))} only"
