@@ -308,12 +308,10 @@ class Translator:
                 beams = beam_search(self.model, config=settings, **inputs)
                 rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
         rows = [self._end(ids) for ids in rows]
-        found = [
-            Alternative(
-                self.tokenizer.decode(ids), math.exp(log), log, self.tokenizer.tokens(ids[1:])
-            )
-            for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True)
-        ]
+        found = []
+        for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True):
+            text, tokens = self.tokenizer.decode(ids), self.tokenizer.tokens(ids[1:])
+            found.append(Alternative(text, math.exp(log), log, tokens))
         found.sort(key=lambda one: one.log_probability, reverse=True)
         first: dict[str, Alternative] = {}
         return [one for one in found if first.setdefault(one.text, one) is one]
