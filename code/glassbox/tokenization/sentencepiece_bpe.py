@@ -26,7 +26,6 @@ BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _TO_BYTE = {token: byte for byte, token in enumerate(BYTE_TOKENS)}
 
 _WORD = re.compile(f"{METASPACE}*[^{METASPACE}]+|{METASPACE}+")
-_IN_FRONT_OF_SPACE = re.compile(f"[^{METASPACE}]{METASPACE}")
 
 
 class SentencePieceBPE(Tokenizer):
@@ -96,7 +95,7 @@ class SentencePieceBPE(Tokenizer):
         self.merges = list(self.ranks)
         self.prepend = prepend
         # If no token spans two words, text can be cut into words, whose tokens are cached.
-        self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
+        self._spans_words = any(METASPACE in "".join(pair).lstrip(METASPACE) for pair in self.ranks)
 
     @classmethod
     def train(
