@@ -1,9 +1,9 @@
 """The device that a command computes on."""
 
-from typing import Any
+import torch
 
 
-def find_device(name: str) -> Any:
+def find_device(name: str) -> torch.device:
     """Return the :class:`torch.device` with this ``name``.
 
     Raises
@@ -11,8 +11,6 @@ def find_device(name: str) -> Any:
     ValueError
         If PyTorch knows no such device, or this machine has none.
     """
-    import torch
-
     try:
         device = torch.device(name)
         torch.empty(0, device=device)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from glassbox.checks import check_at_least, need
 from glassbox.cli.device import find_device
 from glassbox.cli.translate import check_folder
 from glassbox.files import atomic_write
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from glassbox.evaluation.corpora import ParallelTest
     from glassbox.models.character_model import CharacterModel
     from glassbox.models.fill_mask import FillMask
@@ -215,8 +215,6 @@ def measure_text(
     dict
         The figures, and how they were measured.
     """
-    import torch
-
     from glassbox.data import FILES, tiny_shakespeare
     from glassbox.evaluation import estimate_loss, evaluate_language_model
 
@@ -265,29 +263,23 @@ def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterato
     from glassbox.evaluation import Neighbours, evaluate_masked
     from glassbox.training.tasks.masked_language_model import encode_texts
 
-    tokenizer, split = loaded.tokenizer, arguments.split or "valid"
-    test, train = (
-        encode_texts(tokenizer, english(part), loaded.model.config.max_len)
-        for part in (split, "train")
-    )
-    test = test[: arguments.limit]
-    neighbours = Neighbours(train, len(tokenizer), loaded.mask_id)
+    tokenizer, mask_id, split = loaded.tokenizer, loaded.mask_id, arguments.split or "valid"
+    max_len = loaded.model.config.max_len
+    test = encode_texts(tokenizer, english(split), max_len)[: arguments.limit]
+    train = encode_texts(tokenizer, english("train"), max_len)
+    neighbours = Neighbours(train, len(tokenizer), mask_id)
 
-    def most_frequent(_: "Tensor", at: "Tensor") -> "Tensor":
+    def most_frequent(_: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
         return neighbours.frequency.log().expand(int(at.sum()), -1)
 
     ways = {"BERT": loaded.predict, "neighbours": neighbours.predict, "frequency": most_frequent}
     print(f"\nenglish, {split}: {len(test):,} texts")
     wide = {"name": 12, "figure": 16}
     print_row("", "nats per token", "most probable", **wide)
-    guesses = {}
+    guesses, special_ids = {}, tokenizer.special_ids
     for name, predict in ways.items():
         scores = evaluate_masked(
-            predict,
-            test,
-            mask_id=loaded.mask_id,
-            vocab_size=len(tokenizer),
-            special_ids=tokenizer.special_ids,
+            predict, test, mask_id=mask_id, vocab_size=len(tokenizer), special_ids=special_ids
         )
         print_row(name, f"{scores.loss:.4f}", f"{scores.accuracy:.1%}", **wide)
         guesses[name] = scores._asdict()

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from glassbox.checks import check_at_least
 from glassbox.cli.device import find_device
 from glassbox.files import atomic_write
@@ -78,8 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
     beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
     if arguments.length_penalty is not None and beams == 1:
         raise ValueError("--length-penalty is for beam search: name more than one of --beams")
-    import torch
-
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)

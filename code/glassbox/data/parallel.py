@@ -111,15 +111,11 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
         raise ValueError(
             f"Multi30k in {languages}: expected different ones of: {', '.join(LANGUAGES)}"
         )
-    columns = {
-        path: [caption.strip() for caption in captions]
-        for language in languages
-        for path, captions in [find_lines(f"multi30k/{MULTI30K[split]}.{language}.gz")]
-    }
+    columns = dict(find_lines(f"multi30k/{MULTI30K[split]}.{name}.gz") for name in languages)
     if len({len(captions) for captions in columns.values()}) > 1:
         counts = ", ".join(f"{len(captions)} in {path}" for path, captions in columns.items())
         raise ValueError(f"expected a caption for each photograph in each language, got {counts}")
-    return list(zip(*columns.values(), strict=True))
+    return [tuple(map(str.strip, captions)) for captions in zip(*columns.values(), strict=True)]
 
 
 def references(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

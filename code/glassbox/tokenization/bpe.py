@@ -121,13 +121,11 @@ class BPE(Tokenizer):
 
     def _join(self, tokens: list[str]) -> str:
         special = {*self.special_tokens}  # as written, even if its letters are in the alphabet
-        shown = b"".join(
-            token.encode()
-            if token in special or not _TO_BYTE.keys() >= {*token}
-            else bytes(map(_TO_BYTE.__getitem__, token))
-            for token in tokens
-        )
-        return shown.decode(errors="replace")
+        text = bytearray()
+        for token in tokens:
+            shown = token not in special and _TO_BYTE.keys() >= {*token}
+            text += bytes(map(_TO_BYTE.__getitem__, token)) if shown else token.encode()
+        return text.decode(errors="replace")
 
 
 def _show(word: str) -> str:

@@ -54,14 +54,10 @@ class Pieces:
         [[(1, -1.0), (2, -1.5)], [(2, -2.0)]]
         """
         known, result = self.scores, []
-        for start in range(len(word)):
-            found = [
-                (end, known[piece])
-                for end in range(start + 1, min(start + self.longest, len(word)) + 1)
-                if (piece := word[start:end]) in known
-            ]
-            if not found or found[0][0] != start + 1:
-                found.insert(0, (start + 1, self.unknown_score))
+        for start, character in enumerate(word):
+            ends = range(start + 2, min(start + self.longest, len(word)) + 1)
+            found = [(start + 1, known.get(character, self.unknown_score))]
+            found += [(end, known[piece]) for end in ends if (piece := word[start:end]) in known]
             result.append(found)
         return result
 

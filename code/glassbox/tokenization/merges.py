@@ -112,9 +112,8 @@ def bpe_word(word: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> list[
     symbols = list(word)
     right = [*range(1, len(symbols)), -1]  # the neighbours of each symbol; -1 = none
     left = list(range(-1, len(symbols) - 1))
-    queue = [
-        (ranks[pair], start, pair) for start, pair in enumerate(pairwise(symbols)) if pair in ranks
-    ]
+    pairs = enumerate(pairwise(symbols))
+    queue = [(ranks[pair], start, pair) for start, pair in pairs if pair in ranks]
     heapify(queue)
     while queue:
         _, start, pair = heappop(queue)

@@ -4,8 +4,6 @@ import struct
 
 import regex
 
-_clusters = regex.compile(r"\X")
-
 
 class CharacterMap:
     """A table of character sequences and their replacements.
@@ -47,7 +45,7 @@ class CharacterMap:
     def __call__(self, text: str) -> str:
         """Replace each cluster of characters as a whole, or else character by character."""
         known = self._remembered
-        clusters = _clusters.findall(text)
+        clusters = regex.findall(r"\X", text)
         for cluster in clusters:
             if cluster not in known:
                 known[cluster] = self._replace_cluster(cluster)

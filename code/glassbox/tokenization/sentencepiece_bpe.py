@@ -26,7 +26,6 @@ BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 _TO_BYTE = {token: byte for byte, token in enumerate(BYTE_TOKENS)}
 
 _WORD = re.compile(f"{METASPACE}*[^{METASPACE}]+|{METASPACE}+")
-_IN_FRONT_OF_SPACE = re.compile(f"[^{METASPACE}]{METASPACE}")
 
 
 class SentencePieceBPE(Tokenizer):
@@ -69,6 +68,8 @@ class SentencePieceBPE(Tokenizer):
     reference library's ``BPE`` model with ``byte_fallback``. Chapter 2.
     """
 
+    _starts_both = True
+
     def __init__(
         self,
         vocabulary: Mapping[str, int],
@@ -94,7 +95,7 @@ class SentencePieceBPE(Tokenizer):
         self.merges = list(self.ranks)
         self.prepend = prepend
         # If no token spans two words, text can be cut into words, whose tokens are cached.
-        self._spans_words = any(_IN_FRONT_OF_SPACE.search("".join(pair)) for pair in self.merges)
+        self._spans_words = any(METASPACE in "".join(pair).lstrip(METASPACE) for pair in self.ranks)
 
     @classmethod
     def train(
@@ -168,12 +169,6 @@ class SentencePieceBPE(Tokenizer):
         for c in word:
             symbols += [c] if c in self.vocabulary else [BYTE_TOKENS[byte] for byte in c.encode()]
         return bpe_word(symbols, self.ranks)
-
-    def _encode(self, text: str, pair: str | None, framed: bool) -> list[tuple[int, int]]:
-        ids = super()._encode(text, None, framed)
-        if pair is not None:
-            ids += [(number, 1) for number, _ in super()._encode(pair, None, framed)]
-        return ids
 
     def _join(self, tokens: list[str]) -> str:
         text = ""

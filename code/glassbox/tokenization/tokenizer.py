@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Int
@@ -72,6 +72,8 @@ class Tokenizer(ABC):
     -----
     Chapter 2.
     """
+
+    _starts_both = False  # whether `start` precedes the second text of a pair as well
 
     def __init__(
         self,
@@ -159,7 +161,7 @@ class Tokenizer(ABC):
         """
         from glassbox.tokenization import formats
 
-        return cast(Kind, formats.load(cls, folder))
+        return formats.load(cls, folder)
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -304,8 +306,7 @@ class Tokenizer(ABC):
         """
         check_kind("padding_side", padding_side, ("right", "left"))
         check_iterable(texts)
-        pairs = [*map(_as_pair, texts)]
-        rows = [self._encode(text, pair, add_special_tokens) for text, pair in pairs]
+        rows = [self._encode(*_as_pair(text), add_special_tokens) for text in texts]
         lengths = [len(row) for row in rows]
         if not any(lengths):
             raise ValueError(f"{len(rows)} texts without a single token: there is no such batch")
@@ -328,7 +329,8 @@ class Tokenizer(ABC):
         end = [self.end] if framed and self.end is not None else []
         tokens = [(token, 0) for token in (*start, *self.tokenize(text), *end)]
         if pair is not None:
-            tokens += [(token, 1) for token in (*self.tokenize(pair), *end)]
+            again = start if self._starts_both else []
+            tokens += [(token, 1) for token in (*again, *self.tokenize(pair), *end)]
         ids, unknown = self.vocabulary, self.unknown_token
         return [(ids[t] if t in ids else self.token_id(unknown or t), kind) for t, kind in tokens]
 

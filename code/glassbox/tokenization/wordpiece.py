@@ -155,17 +155,14 @@ class WordPiece(Tokenizer):
         cut = {(word[0], *(PREFIX + c for c in word[1:])): n for word, n in words.items()}
         characters = sorted({character for word in words for character in word})
         continuing = sorted({symbol for symbols in cut for symbol in symbols[1:]})
-        tokens = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
-        check_training(words, vocab_size, len(tokens), "special tokens and characters")
-        tokens, _ = learn_merges(
-            cut, tokens, vocab_size, min_frequency=min_frequency, prefix=PREFIX
-        )
+        first = list(dict.fromkeys([*special_tokens, *characters, *continuing]))
+        check_training(words, vocab_size, len(first), "special tokens and characters")
+        tokens, _ = learn_merges(cut, first, vocab_size, min_frequency=min_frequency, prefix=PREFIX)
         return cls(numbered(tokens), **options)
 
     def _words(self, text: str) -> list[str]:
-        return split_bert(
-            normalize_bert(text, lowercase=self.lowercase, strip_accents=self.strip_accents)
-        )
+        text = normalize_bert(text, lowercase=self.lowercase, strip_accents=self.strip_accents)
+        return split_bert(text)
 
     def _split(self, word: str) -> list[str]:
         if len(word) > MAX_WORD_LENGTH:

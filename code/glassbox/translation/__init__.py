@@ -7,8 +7,4 @@
 from glassbox.translation.tokenizer import TranslationTokenizer
 from glassbox.translation.translator import Alternative, Translator
 
-__all__ = [
-    "Alternative",
-    "TranslationTokenizer",
-    "Translator",
-]
+__all__ = ["Alternative", "TranslationTokenizer", "Translator"]

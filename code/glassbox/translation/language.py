@@ -90,14 +90,10 @@ class LanguageClassifier:
         dict of str to float
             The probabilities, which sum to one.
         """
-        token_ids = list(token_ids)
-        logs = {
-            language: sum(
-                math.log((self.counts[language][token] + 1) / self._totals[language])
-                for token in token_ids
-            )
-            for language in (self.counts if languages is None else languages)
-        }
+        token_ids, logs = list(token_ids), {}
+        for language in self.counts if languages is None else languages:
+            counts, total = self.counts[language], self._totals[language]
+            logs[language] = sum(math.log((counts[token] + 1) / total) for token in token_ids)
         shares = torch.tensor([*logs.values()], dtype=torch.float64).softmax(0)
         return dict(zip(logs, shares.tolist(), strict=True))
 

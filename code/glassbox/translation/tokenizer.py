@@ -18,6 +18,8 @@ from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
 TRANSLATOR_FILE, COUNTS_FILE = "translator.json", "token_counts.json"
+#: The entries of ``translator.json``.
+ENTRIES = ("languages", "directions", "lowercase")
 #: A text is unfamiliar if its tokens are shorter than this share of the training text's; with fewer
 #: tokens than ``ENOUGH`` the lengths are not judged, because they vary too much.
 SHORT, ENOUGH = 0.6, 10
@@ -36,7 +38,7 @@ def special_tokens(directions: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     tuple of str
         ``<pad>``, ``<s>``, ``</s>``, and one such as ``<fr>`` for each target language.
     """
-    targets = dict.fromkeys(target for _, target in directions)
+    targets = {target for _, target in directions}
     return (PAD, BOS, EOS, *(f"<{language}>" for language in sorted(targets)))
 
 
@@ -130,12 +132,10 @@ class TranslationTokenizer:
         texts = {language: list(check_texts(part)) for language, part in texts.items()}
         pairs = tuple(permutations(texts, 2) if directions is None else directions)
         _check_directions(tuple(texts), pairs)
+        plain = [_plain_text(text, lowercase) for part in texts.values() for text in part]
+        special = special_tokens(pairs)
         bpe = BPE.train(
-            [_plain_text(text, lowercase) for part in texts.values() for text in part],
-            vocab_size,
-            special_tokens=special_tokens(pairs),
-            pad_token=PAD,
-            add_prefix_space=True,
+            plain, vocab_size, special_tokens=special, pad_token=PAD, add_prefix_space=True
         )
         blank = cls(bpe, tuple(texts), pairs, lowercase)
         ids = {name: map(blank.encode_text, part) for name, part in texts.items()}
@@ -219,10 +219,8 @@ class TranslationTokenizer:
     @cached_property
     def _token_len(self) -> float:
         """The mean number of bytes per token in the training text; each is one character."""
-        n_bytes = sum(
-            n * len(token) for n, token in zip(self._counts, self.bpe.tokens, strict=True)
-        )
-        return n_bytes / max(1, sum(self._counts))
+        counted = zip(self._counts, self.bpe.tokens, strict=True)
+        return sum(n * len(token) for n, token in counted) / max(1, sum(self._counts))
 
     def encode_source(self, text: str, to: str) -> list[int]:
         """Return the encoder's input: the token of the language, the text, and the end.
@@ -246,11 +244,10 @@ class TranslationTokenizer:
         TypeError
             As :meth:`encode_text`.
         """
-        targets = [target for _, target in self.directions]
+        targets = sorted({target for _, target in self.directions})
         if to not in targets:
             raise ValueError(
-                f"to={to!r}: expected a language that this translator writes, one of "
-                f"{sorted({*targets})}"
+                f"to={to!r}: expected a language that this translator writes, one of {targets}"
             )
         return [self.bpe.token_id(f"<{to}>"), *self.encode_text(text), self.eos_id]
 
@@ -324,12 +321,7 @@ class TranslationTokenizer:
         """
         with atomic_update(folder) as beside:
             self.bpe.save(beside)
-            entries = {
-                "languages": self.languages,
-                "directions": self.directions,
-                "lowercase": self.lowercase,
-            }
-            write_json(beside / TRANSLATOR_FILE, entries)
+            write_json(beside / TRANSLATOR_FILE, {name: getattr(self, name) for name in ENTRIES})
             # Without a classifier an empty one, or an old file would stay.
             write_json(beside / COUNTS_FILE, self.classifier.counts if self.classifier else {})
 
@@ -347,7 +339,7 @@ class TranslationTokenizer:
         path = find_folder(folder, TRANSLATOR_FILE)
         entries = read_json(path / TRANSLATOR_FILE)
         try:
-            if missing := sorted({"languages", "directions", "lowercase"} - entries.keys()):
+            if missing := sorted({*ENTRIES} - entries.keys()):
                 raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
             languages = tuple(entries["languages"])
             directions = tuple((one, other) for one, other in entries["directions"])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -245,7 +245,7 @@ class Translator:
             if not self.tokenizer.is_blank(text)
         }
         translations = [""] * len(texts)
-        for places in _batches({place: len(row) for place, row in rows.items()}, batch_size):
+        for places in _batches(rows, batch_size):
             settings = self._configure(len(rows[places[0]]), options)
             with self._reading([rows[place] for place in places]) as inputs:
                 written = generate(self.model, config=settings, generator=generator, **inputs)
@@ -308,12 +308,10 @@ class Translator:
                 beams = beam_search(self.model, config=settings, **inputs)
                 rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
         rows = [self._end(ids) for ids in rows]
-        found = [
-            Alternative(
-                self.tokenizer.decode(ids), math.exp(log), log, self.tokenizer.tokens(ids[1:])
-            )
-            for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True)
-        ]
+        found = []
+        for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True):
+            text, tokens = self.tokenizer.decode(ids), self.tokenizer.tokens(ids[1:])
+            found.append(Alternative(text, math.exp(log), log, tokens))
         found.sort(key=lambda one: one.log_probability, reverse=True)
         first: dict[str, Alternative] = {}
         return [one for one in found if first.setdefault(one.text, one) is one]
@@ -366,19 +364,16 @@ class Translator:
             # Padding comes after every token that counts: causality hides it.
             logits = self.model.decode(target_ids[:, :-1], memory)
         logs = logits.float().log_softmax(dim=-1).gather(-1, target_ids[:, 1:, None])[..., 0]
-        return [
-            math.fsum(row[: len(target) - 1])
-            for row, target in zip(logs.tolist(), targets, strict=True)
-        ]
+        pairs = zip(logs.tolist(), targets, strict=True)
+        return [math.fsum(row[: len(target) - 1]) for row, target in pairs]
 
 
-def _batches(lengths: dict[int, int], batch_size: int) -> Iterator[list[int]]:
+def _batches(rows: dict[int, list[int]], batch_size: int) -> Iterator[list[int]]:
     """Yield batches of texts with the same limit of new tokens, whatever the others are."""
-    places = sorted(lengths, key=lengths.__getitem__)
-    for _, group in groupby(places, key=lambda place: math.ceil(lengths[place] / BLOCK)):
-        alike = list(group)
-        for start in range(0, len(alike), batch_size):
-            yield alike[start : start + batch_size]
+    places = sorted(rows, key=lambda place: len(rows[place]))
+    for _, group in groupby(places, key=lambda place: math.ceil(len(rows[place]) / BLOCK)):
+        while batch := list(islice(group, batch_size)):
+            yield batch
 
 
 def find_model(source: str | os.PathLike[str], *names: str) -> Path:

@@ -12,7 +12,7 @@ from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.layouts import READERS, WRITERS
 from glassbox.tokenization.formats.tokenizer_json import added_token
-from glassbox.tokenization.tokenizer import Tokenizer
+from glassbox.tokenization.tokenizer import Kind, Tokenizer
 
 __all__ = ["load", "save"]
 
@@ -38,16 +38,15 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
         the tokenizer is not in :data:`WRITERS`.
     """
     check_kind("the class", type(tokenizer).__name__, KINDS)
-    added = {
-        str(tokenizer.vocabulary[token]): added_token(token) for token in tokenizer.special_tokens
-    }
+    ids, special = tokenizer.vocabulary, tokenizer.special_tokens
+    added = {str(ids[token]): added_token(token) for token in special}
     with atomic_update(folder) as beside:
         config = WRITERS[type(tokenizer)](tokenizer, beside)
         config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
         write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
-def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Tokenizer:
+def load(kind: type[Kind], folder: str | os.PathLike[str]) -> Kind:
     """Read a tokenizer from a folder.
 
     Parameters

@@ -91,12 +91,11 @@ def read_merges(file: Path) -> list[tuple[str, str]]:
     for number, line in enumerate(read_lines(file), 1):
         if line.startswith("#version") or (number == 1 and not line):
             continue
-        match line.split(" "):
-            case [str(left), str(right)] if left and right:
-                merges.append((left, right))
-            case _:
-                expected = "two tokens with a space between"
-                raise ValueError(f"{file}: line {number} is {line!r}; expected {expected}")
+        pair = tuple(line.split(" "))
+        if len(pair) != 2 or not all(pair):
+            expected = "two tokens with a space between"
+            raise ValueError(f"{file}: line {number} is {line!r}; expected {expected}")
+        merges.append(pair)
     return merges
 
 

@@ -90,12 +90,11 @@ def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
     files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
     write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
     end = END_OF_TEXT if END_OF_TEXT in tokenizer.special_tokens else None
-    config: dict[str, Any] = {"add_prefix_space": tokenizer.add_prefix_space}
-    config["tokenizer_class"] = "GPT2Tokenizer"
+    config = {"add_prefix_space": tokenizer.add_prefix_space, "tokenizer_class": "GPT2Tokenizer"}
     return config | dict.fromkeys(("unk_token", "bos_token", "eos_token"), end)
 
 
-def _read_wordpiece_vocabulary(file: Path, config: Config) -> WordPiece:
+def _read_wordpiece_txt(file: Path, config: Config) -> WordPiece:
     if not config.get("tokenize_chinese_chars", True):
         raise ValueError(
             f"{file.with_name(files.CONFIG_JSON)} has tokenize_chinese_chars=False; this class "
@@ -205,14 +204,13 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         )
     scores = dict(pieces)
     pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
+    default = {"pad_token": unigram.PAD} if unigram.PAD in scores else {}
     table = parts.part("normalizer").get("precompiled_charsmap")
     return Unigram(
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
-        pad_token=_pad_token(
-            config or {"pad_token": unigram.PAD if unigram.PAD in scores else None}
-        ),
+        pad_token=_pad_token(config or default),
         end=end,
         collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
@@ -261,10 +259,7 @@ READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
         files.TOKENIZER_MODEL: _read_sentencepiece_model,
     },
     Unigram: {files.TOKENIZER_JSON: _read_unigram_json},
-    WordPiece: {
-        files.VOCAB_TXT: _read_wordpiece_vocabulary,
-        files.TOKENIZER_JSON: _read_wordpiece_json,
-    },
+    WordPiece: {files.VOCAB_TXT: _read_wordpiece_txt, files.TOKENIZER_JSON: _read_wordpiece_json},
 }
 #: The functions that write a tokenizer of each class and return its options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {

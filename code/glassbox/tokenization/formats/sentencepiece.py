@@ -30,7 +30,7 @@ def merges_by_score(scores: Mapping[str, float]) -> list[tuple[str, str]]:
     -----
     Kudo and Richardson (2018), section 3.2.
     """
-    ids = {piece: number for number, piece in enumerate(scores)}
+    ids = numbered(scores)
     merges = []
     for piece in sorted(scores, key=lambda piece: -scores[piece]):
         cuts = ((piece[:cut], piece[cut:]) for cut in range(1, len(piece)))
@@ -65,10 +65,13 @@ def read_model(file: Path) -> dict[str, Any]:
     if not (model.pieces and model.HasField("trainer_spec") and model.HasField("normalizer_spec")):
         lacks = "it lacks the pieces, or how they were trained, or the normalizer"
         raise ValueError(f"{file} is no SentencePiece model, or cut off: {lacks}")
-    training, normalizer, kinds = model.trainer_spec, model.normalizer_spec, _kinds(model)
+    training, normalizer = model.trainer_spec, model.normalizer_spec
     if training.model_type != training.BPE:
         kind = training.ModelType.Name(training.model_type)
         raise ValueError(f"{file} holds a model of the kind {kind}; expected BPE")
+    kinds: dict[str, dict[str, float]] = defaultdict(dict)  # the scores of the pieces of each kind
+    for piece in model.pieces:
+        kinds[piece.Type.Name(piece.type)][piece.piece] = piece.score
     changes = {
         "a character map": normalizer.precompiled_charsmap,
         "remove_extra_whitespaces=True": normalizer.remove_extra_whitespaces,
@@ -77,9 +80,8 @@ def read_model(file: Path) -> dict[str, Any]:
         "user-defined pieces": kinds["USER_DEFINED"],
         "unused pieces": kinds["UNUSED"],
     }
-    if any(changes.values()):
-        names = ", ".join(name for name, there in changes.items() if there)
-        raise ValueError(f"{file} has {names}, which this package does not implement")
+    if found := [name for name, there in changes.items() if there]:
+        raise ValueError(f"{file} has {', '.join(found)}, which this package does not implement")
     return {
         "vocabulary": numbered(piece.piece for piece in model.pieces),
         "merges": merges_by_score(kinds["NORMAL"]),
@@ -88,11 +90,3 @@ def read_model(file: Path) -> dict[str, Any]:
         "start": START if START in kinds["CONTROL"] else None,
         "prepend": "always" if normalizer.add_dummy_prefix else "never",
     }
-
-
-def _kinds(model: Any) -> dict[str, dict[str, float]]:
-    """Return the pieces of each kind with their scores."""
-    kinds: dict[str, dict[str, float]] = defaultdict(dict)
-    for piece in model.pieces:
-        kinds[piece.Type.Name(piece.type)][piece.piece] = piece.score
-    return kinds

@@ -9,10 +9,8 @@ from glassbox.files import read_json, write_json
 from glassbox.tokenization.formats.files import TOKENIZER_JSON
 from glassbox.tokenization.tokenizer import Tokenizer
 
-_FLAGS = {
-    **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False),
-    "special": True,
-}
+_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+_FLAGS["special"] = True
 
 
 @dataclass(frozen=True)
@@ -106,9 +104,8 @@ class TokenizerFile:
         for option, expected in options.items():
             allowed = expected if isinstance(expected, tuple) else (expected,)
             value = self.part(part).get(option)
-            if value is None and option != "type":
-                continue
-            if (value or None) not in [choice or None for choice in allowed]:
+            given = value is not None or option == "type"
+            if given and (value or None) not in [choice or None for choice in allowed]:
                 raise ValueError(
                     f"{self.name}: {part} has {option}={value!r}; this package implements "
                     f"{' or '.join(map(repr, allowed))} only"
@@ -150,13 +147,12 @@ def write_parts(
         return [{step: {"id": name, "type_id": kind}} for step, name in steps if name is not None]
 
     special = [token for token in (start, end) if token is not None]
+    named = {token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in special}
     template = {
         "type": "TemplateProcessing",
         "single": frame("A", 0),
         "pair": frame("A", 0) + frame("B", second_type),
-        "special_tokens": {
-            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in special
-        },
+        "special_tokens": named,
     }
     added = sorted(tokenizer.special_tokens, key=ids.__getitem__)
     content = {
