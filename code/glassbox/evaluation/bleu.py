@@ -169,16 +169,14 @@ def corpus_bleu(
     check_corpora(hypotheses, references, check_tokens)
     check_at_least("max_n", max_n, 1)
     hypothesis_length = sum(map(len, hypotheses))
+    pairs = list(zip(hypotheses, references, strict=True))
     reference_length = sum(
         min(map(len, several), key=lambda length: (abs(length - len(hypothesis)), length))
-        for hypothesis, several in zip(hypotheses, references, strict=True)
+        for hypothesis, several in pairs
     )
     precisions = []
     for n in range(1, max_n + 1):
-        counts = [
-            clipped_matches(hypothesis, several, n)
-            for hypothesis, several in zip(hypotheses, references, strict=True)
-        ]
+        counts = [clipped_matches(hypothesis, several, n) for hypothesis, several in pairs]
         matches, ngrams = map(sum, zip(*counts, strict=True))
         precisions.append(matches / ngrams if ngrams else 0.0)
     penalty = brevity_penalty(hypothesis_length, reference_length)

@@ -141,10 +141,9 @@ class GenerationConfig:
         return ours
 
     def _check_ranges(self) -> None:
-        check_at_least("max_new_tokens", self.max_new_tokens, 1)
+        for name in ("max_new_tokens", "n_beams", "n_best"):
+            check_at_least(name, getattr(self, name), 1)
         check_at_least("min_new_tokens", self.min_new_tokens, 0)
-        check_at_least("n_beams", self.n_beams, 1)
-        check_at_least("n_best", self.n_best, 1)
         hint = ", the id of a token: tokenizer.token_id(token) gives it"
         for token in self.eos_ids:
             check_at_least("eos_id", token, 0, hint)
@@ -210,7 +209,7 @@ def configure(config: GenerationConfig | None, options: dict[str, Any]) -> Gener
     ValueError
         If they contradict one another.
     """
-    if config is not None and not isinstance(config, GenerationConfig):
+    if not isinstance(config, GenerationConfig | None):
         raise TypeError(
             f"config is a {type(config).__name__}; expected a GenerationConfig, or options by "
             "their names, such as max_new_tokens=5"

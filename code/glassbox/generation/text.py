@@ -22,7 +22,6 @@ class Tokenizer(Protocol):
 
     def decode(self, ids: list[int], /) -> str:
         """Return the text of the tokens with these ``ids``."""
-        ...
 
 
 def text_pieces(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def save_checkpoint(
         OPTIMIZER: _gathered(_moments(model, optimizer), group),
     }
     with group.barrier():
-        for name, tensor in (pair for tensors in files.values() for pair in tensors.items()):
+        for name, tensor in (files[MODEL] | files[OPTIMIZER]).items():
             if not tensor.isfinite().all():
                 raise FloatingPointError(
                     f"step {progress.step}: {name} is no longer finite, and is not kept. "
@@ -239,11 +240,9 @@ def last_good(folder: Path, before: Path | None = None) -> str:
     """Name the last checkpoint in a folder that can be read, or the last ``before`` one."""
     for path in reversed(checkpoints(folder)):
         if before is None or step_of(path) < step_of(before):
-            try:
+            with suppress(*_DAMAGE):
                 _read(path, (MODEL, OPTIMIZER))
-            except _DAMAGE:
-                continue
-            return f"The last good checkpoint is {path}"
+                return f"The last good checkpoint is {path}"
     return "The last good state is the beginning"
 
 

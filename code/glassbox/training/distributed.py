@@ -96,15 +96,12 @@ class Processes:
         OtherProcessError
             If another process has failed, which raises its own error.
         """
-        failure: Exception | None = None
         try:
             yield
-        except Exception as error:
-            failure = error
-        failed = self.all_reduce(torch.tensor(int(failure is not None), device=self.device))
-        if failure is not None:
-            raise failure
-        if failed.item():
+        except Exception:
+            self.all_reduce(torch.tensor(1, device=self.device))
+            raise
+        if self.all_reduce(torch.tensor(0, device=self.device)).item():
             raise OtherProcessError(
                 f"process {self.rank} of {self.count} stops because another has failed"
             )

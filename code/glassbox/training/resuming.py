@@ -91,8 +91,7 @@ def save_if_due(training: TrainingState) -> None:
     """
     config, progress, group = training.config, training.progress, training.group
     model, optimizer = training.model, training.optimizer
-    snapshot = progress.step in config.snapshots
-    if training.stopping or snapshot or _is_due(progress.step, config):
+    if training.stopping or progress.step in config.snapshots or _is_due(progress.step, config):
         kept = training.checkpoints
         save_checkpoint(kept, model, optimizer, progress, training.definition, group)
         with group.barrier():

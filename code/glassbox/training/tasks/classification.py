@@ -193,9 +193,8 @@ class ClassificationTask:
         """Return the examples of a split of the corpus: ``"train"``, ``"valid"`` or ``"test"``."""
         longest = self.config.max_len - 1
         if self.config.corpus == "sst2":
-            end = self.tokenizer.token_id("[SEP]")
-            rows = [(self.tokenizer.encode(text)[:-1], label) for text, label in sst2(split)]
-            return [([*ids[:longest], end], [label]) for ids, label in rows]
+            encode, end = self.tokenizer.encode, [self.tokenizer.token_id("[SEP]")]
+            return [(encode(text)[:-1][:longest] + end, [label]) for text, label in sst2(split)]
         return [part for words, tags in wnut17(split) for part in self._tagged(words, tags)]
 
     def save(self, model: nn.Module, folder: Path) -> None:
@@ -211,8 +210,7 @@ class ClassificationTask:
         ids: list[int] = []
         labels: list[int] = []
         for word, tag in zip(words, tags, strict=True):
-            pieces = self.tokenizer.encode(word, add_special_tokens=False) or [unknown]
-            pieces = pieces[:room]
+            pieces = (self.tokenizer.encode(word, add_special_tokens=False) or [unknown])[:room]
             if len(ids) + len(pieces) > room:
                 yield [first, *ids, end], [IGNORE, *labels, IGNORE]
                 ids, labels = [], []

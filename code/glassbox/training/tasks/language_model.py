@@ -102,9 +102,8 @@ class LanguageModelTask:
         # From both parts, as in the runs that we compare with; all 65 occur in the first.
         self.characters = "".join(sorted({*train, *valid}))
         ids = {character: number for number, character in enumerate(self.characters)}
-        self.text, self.held_out = (
-            torch.tensor([ids[character] for character in text]) for text in (train, valid)
-        )
+        self.text = torch.tensor([ids[character] for character in train])
+        self.held_out = torch.tensor([ids[character] for character in valid])
         sizes = (config.block_len, config.batch_size, config.steps_per_epoch, config.accumulate)
         self.batches = RandomBlocks(len(self.text), *sizes, seed)
 

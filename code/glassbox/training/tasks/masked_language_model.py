@@ -112,15 +112,12 @@ class MaskedLanguageModelTask:
             masked=config.masked,
             random=config.random,
         )
-        self.texts, self.held_out = (
-            encode_texts(self.tokenizer, split, config.max_len)
-            for split in (texts, english("valid"))
-        )
+        self.texts = encode_texts(self.tokenizer, texts, config.max_len)
+        self.held_out = encode_texts(self.tokenizer, english("valid"), config.max_len)
         words = [sum(token not in special_ids for token in text.tolist()) for text in self.texts]
         self._predicted = [n_chosen(number, config.rate) for number in words]
-        self.batches = LengthBatches(
-            [*map(len, self.texts)], config.tokens, config.accumulate, seed
-        )
+        lengths = [len(text) for text in self.texts]
+        self.batches = LengthBatches(lengths, config.tokens, config.accumulate, seed)
         self._held_out_batches = LengthBatches([*map(len, self.held_out)], config.tokens)
 
     def build(self) -> BertForMaskedLM:

@@ -175,9 +175,8 @@ class TranslationTask:
         pairs += _plain(pairs, config.plain, seed)
         self.examples = self._encode(pairs)
         self.held_out = self._encode(_read(config, "valid"))
-        self.batches = LengthBatches(
-            _lengths(self.examples), config.tokens, config.accumulate, seed
-        )
+        lengths = _lengths(self.examples)
+        self.batches = LengthBatches(lengths, config.tokens, config.accumulate, seed)
         self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
 
     def build(self) -> Transformer:
@@ -344,18 +343,15 @@ def _directed(
 
 
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
-    rows: list[tuple[str, ...]]
+    directions = config.directions
     if config.corpus == "multi30k":
-        languages = config.languages
-        rows = multi30k(split, *languages)
-    elif config.corpus == "pairs":
+        return _directed(multi30k(split, *config.languages), config.languages, directions)
+    if config.corpus == "pairs":
         assert config.pairs is not None  # the configuration ensures it
-        languages = config.directions[0]
-        rows = [*split_rows(Path(config.pairs), languages)[split]]
-    else:
-        languages = ("en", "fr")
-        rows = [row[:2] for row in (phrases if config.corpus == "phrases" else tatoeba)(split)]
-    return _directed(rows, languages, config.directions)
+        rows = split_rows(Path(config.pairs), directions[0])[split]
+        return _directed(rows, directions[0], directions)
+    sentences = (phrases if config.corpus == "phrases" else tatoeba)(split)
+    return _directed([row[:2] for row in sentences], ("en", "fr"), directions)
 
 
 def _lengths(examples: list[Example]) -> list[int]:
