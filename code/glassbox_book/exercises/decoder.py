@@ -60,12 +60,11 @@ def _alignment_error(guessed: Tensor, sure: Tensor, possible: Tensor, flaw: str 
 
 @cases_of(_alignment_error, returns=("error",))
 def _links(draw: Draw) -> Iterator[Case]:
+    def links(table: str) -> Tensor:
+        return torch.tensor([[sign == "x" for sign in row] for row in table.split()])
+
     def case(about: str, guessed: str, sure: str, possible: str) -> Case:
-        tables = (
-            torch.tensor([[sign == "x" for sign in row] for row in table.split()])
-            for table in (guessed, sure, possible)
-        )
-        return Case(about, **dict(zip(("guessed", "sure", "possible"), tables, strict=True)))
+        return Case(about, guessed=links(guessed), sure=links(sure), possible=links(possible))
 
     none = "... ... ..."
     yield case("all right, in another order", "x.. ..x .x.", "x.. ..x .x.", none)

@@ -65,20 +65,20 @@ def _merge(
 
 @cases_of(_merge, returns=("maximum", "sum", "context"))
 def _parts(draw: Draw) -> Iterator[Case]:
-    for about, shift in (
-        ("the second has the maximum", (0.0, 2.0)),
-        ("the first has it", (3.0, 0.0)),
-        ("far apart", (0.0, 12.0)),
-        ("both have it", (0.0, 0.0)),
-    ):
-        parts = []
-        for move in shift:
-            scores = draw(5).double()
-            scores = scores - scores.max() + move  # so that the maximum is known
-            weights = (scores - move).exp()
-            parts.append((scores.max(), weights.sum(), weights @ draw(5, 3).double()))
-        (m_1, l_1, c_1), (m_2, l_2, c_2) = parts
-        yield Case(about, m_1=m_1, l_1=l_1, c_1=c_1, m_2=m_2, l_2=l_2, c_2=c_2)
+    def part(maximum: float) -> tuple[Tensor, Tensor, Tensor]:
+        scores = draw(5).double()
+        scores = scores - scores.max() + maximum
+        weights = (scores - maximum).exp()
+        return scores.max(), weights.sum(), weights @ draw(5, 3).double()
+
+    def case(about: str, first: float, second: float) -> Case:
+        (m_1, l_1, c_1), (m_2, l_2, c_2) = part(first), part(second)
+        return Case(about, m_1=m_1, l_1=l_1, c_1=c_1, m_2=m_2, l_2=l_2, c_2=c_2)
+
+    yield case("the second has the maximum", 0.0, 2.0)
+    yield case("the first has it", 3.0, 0.0)
+    yield case("far apart", 0.0, 12.0)
+    yield case("both have it", 0.0, 0.0)
 
 
 def _quantise_rows(weight: Tensor, bits: int, flaw: str = "") -> tuple[Tensor, Tensor]:
@@ -101,7 +101,6 @@ def _matrices(draw: Draw) -> Iterator[Case]:
 
     yield Case("one row", weight=matrix([0.31, -0.02, 0.12, -0.27]), bits=4)
     yield Case("the largest is negative", weight=matrix([-0.8, 0.1, 0.33, 0.2]), bits=8)
-    yield Case(
-        "rows of different size", weight=draw(3, 4).double() * matrix([1.0], [9.0], [0.1]), bits=8
-    )
+    unequal = draw(3, 4).double() * matrix([1.0], [9.0], [0.1])
+    yield Case("rows of different size", weight=unequal, bits=8)
     yield Case("a row of zeros", weight=matrix([0.0, 0.0], [0.5, -1.0]), bits=3)

@@ -31,12 +31,9 @@ def _sense_gap(first: Tensor, second: Tensor, flaw: str = "") -> float:
 def _words(draw: Draw) -> Iterator[Case]:
     def case(about: str, n: int, m: int, d: int, apart: float = 1.0, size: float = 1.0) -> Case:
         middle, way = draw(d), draw(d)
+        first, second = middle + 0.3 * draw(n, d), middle + apart * way + 0.3 * draw(m, d)
         lengths = 1 + size * torch.arange(m)[:, None]
-        return Case(
-            about,
-            first=middle + 0.3 * draw(n, d),
-            second=lengths * (middle + apart * way + 0.3 * draw(m, d)),
-        )
+        return Case(about, first=first, second=lengths * second)
 
     yield case("two vectors of each sense", 2, 2, 5)
     yield case("senses of unequal number", 2, 6, 8)

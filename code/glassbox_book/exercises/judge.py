@@ -75,8 +75,8 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
     cases = exercise.hidden_cases()
     if _is_untouched(answer):
         return Verdict(False, f"Not tried yet: {len(cases)} cases wait for your function.")
-    faults = [_fault(exercise, case, answer) for case in cases]
-    wrong = [number for number, fault in enumerate(faults) if fault]
+    faults = {case: _fault(exercise, case, answer) for case in cases}
+    wrong = [case for case in cases if faults[case]]
     if not wrong:
         gradients = "; gradients too" if exercise.gradients else ""
         tried = "; ".join(case.about for case in cases)
@@ -84,10 +84,10 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
     first = wrong[0]
     lines = [
         f"Not yet: {len(cases) - len(wrong)} of {len(cases)} cases are right. "
-        f"The first that is not: {cases[first].about}.",
-        f"Called with {cases[first]}.",
-        str(faults[first]),
-        _diagnosis(exercise, [cases[number] for number in wrong], answer),
+        f"The first that is not: {first.about}.",
+        f"Called with {first}.",
+        faults[first],
+        _diagnosis(exercise, wrong, answer),
     ]
     return Verdict(False, "\n".join(filter(None, lines)))
 
@@ -103,7 +103,7 @@ def _instructions(code: CodeType) -> list[tuple[str, Any]]:
 
 
 def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | None:
-    expected, got = exercise.reference(*copy.deepcopy(case).arguments.values()), None
+    expected = exercise.reference(*copy.deepcopy(case).arguments.values())
     given = copy.deepcopy(case).arguments
     if fault := _refusal(answer, given):
         return fault

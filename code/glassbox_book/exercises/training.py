@@ -1,13 +1,13 @@
 """Chapter 9: the loss, BLEU, and the size of a step."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from glassbox.evaluation.bleu import count_ngrams
 from glassbox_book.exercises.exercise import Case, Draw, cases_of
 
 
@@ -52,15 +52,11 @@ def _labels(draw: Draw) -> Iterator[Case]:
     yield Case("no smoothing", labels=torch.tensor([1, 0]), vocab_size=3, epsilon=0.0)
 
 
-def _runs(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-
-
 def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str = "") -> float:
     longest = 3 if flaw == "three" else 4
     shares = []
     for n in range(1, longest + 1):
-        ours, theirs = _runs(translation, n), _runs(reference, n)
+        ours, theirs = count_ngrams(translation, n), count_ngrams(reference, n)
         matches = (ours & theirs).total()  # the smaller count of each
         if flaw == "not clipped":
             matches = sum(count for run, count in ours.items() if run in theirs)

@@ -117,17 +117,16 @@ class Scene:
         translator = Translator.from_pretrained(MODEL)
         self.tokenizer = tokenizer = translator.tokenizer
         (best,) = translator.alternatives(SENTENCE, LANGUAGE, n=1, n_beams=1)
-        source = tokenizer.encode_source(SENTENCE, LANGUAGE)
+        self.source_ids = tokenizer.encode_source(SENTENCE, LANGUAGE)
         self.target_ids = [tokenizer.bpe.token_id(token) for token in best.tokens]
         before = [tokenizer.bos_id, *self.target_ids[:-1]]
         model = translator.model
         with evaluating(model), torch.inference_mode(), record(model) as tape:
-            logits = model(torch.tensor([source]), torch.tensor([before]))[0]
+            logits = model(torch.tensor([self.source_ids]), torch.tensor([before]))[0]
         self.tape: Tape = tape
         self.probabilities = logits.softmax(-1)
         self.text = best.text
-        self.source_ids = source
-        self.source = [visible(tokenizer.piece(token)) for token in source]
+        self.source = [visible(tokenizer.piece(token)) for token in self.source_ids]
         self.target = [visible(tokenizer.piece(token)) for token in self.target_ids]
 
     def rows(self, name: str) -> list[str]:

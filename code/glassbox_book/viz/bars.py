@@ -96,16 +96,9 @@ def bar_charts(
     for title, (labels, series) in drawn.items():
         _check(title, labels, series, marked.get(title, ()))
     most = max(len(labels) * len(series) for labels, series in drawn.values())
-    fig, axes = grid(
-        list(drawn),
-        columns,
-        (width() / columns, 2.6 if upright else _ROW * most + _PANEL),
-        around=0.3,
-        x_label="" if upright else value_label,
-        y_label=value_label if upright else "",
-        sharex=not upright,
-        sharey=upright,
-    )
+    size = (width() / columns, 2.6 if upright else _ROW * most + _PANEL)
+    label = {"y_label" if upright else "x_label": value_label}
+    fig, axes = grid(drawn, columns, size, around=0.3, sharex=not upright, sharey=upright, **label)
     for ax, (title, (labels, series)) in zip(axes, drawn.items(), strict=True):
         _draw(ax, labels, series, marked.get(title, ()), annotate, upright=upright)
     legend(fig, axes[0], len(_SERIES))

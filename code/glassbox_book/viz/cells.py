@@ -198,8 +198,7 @@ def frame(
     letters = longest if numbers and texts else 1
     if kinds == "gb-tensor":
         letters = max(letters, *map(len, names[1] or [""]))
-    style: dict[str, int | str]
-    style = {"n": count, "m": shape[0], "across": across, "letters": letters}
+    style: dict[str, Any] = {"n": count, "m": shape[0], "across": across, "letters": letters}
     style["names"] = f"{beside:.0f}px"
     levels, quiet = [], ""
     for kind, width in _WIDTHS.items():

@@ -64,7 +64,7 @@ def reshaped(
     top = limit or 1.08 * max(first.max(), *(values.max() for values in drawn.values()))
     size = (width() / columns, _ROW * len(names) + _AROUND)
     fig, axes = grid(
-        list(drawn), columns, size, around=0.1, x_label="probability", sharex=True, sharey=True
+        drawn, columns, size, around=0.1, x_label="probability", sharex=True, sharey=True
     )
     for ax, values in zip(axes, drawn.values(), strict=True):
         _draw(ax, first, values, float(top))

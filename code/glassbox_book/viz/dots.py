@@ -63,13 +63,9 @@ def dot_charts(
         _ROW * max(counts[place : place + columns]) + _PANEL
         for place in range(0, len(counts), columns)
     ]
-    fig, axes = grid(
-        list(drawn),
-        columns,
-        (width() / columns, sum(heights) / len(heights)),
-        height_ratios=heights,
-        gridspec_kw={"wspace": 0.08},
-    )
+    size = (width() / columns, sum(heights) / len(heights))
+    space = {"wspace": 0.08}
+    fig, axes = grid(drawn, columns, size, height_ratios=heights, gridspec_kw=space)
     for ax, (title, rows) in zip(axes, drawn.items(), strict=True):
         _draw(ax, rows, annotate if isinstance(annotate, str) else annotate[title])
     return fig
@@ -91,8 +87,7 @@ def _draw(ax: Axes, rows: Mapping[str, np.ndarray], annotate: str) -> None:
     for place, values in enumerate(rows.values()):
         ends = [values.min(), values.max()]
         ax.plot(ends, [place, place], color=TEAL, linewidth=1.5)
-        look: dict[str, Any] = {"markeredgecolor": PAPER, "markeredgewidth": 0.6}
-        ax.plot(values, [place] * len(values), "o", color=TEAL, markersize=6, **look)
+        ax.plot(values, [place] * len(values), "o", color=TEAL, ms=6, mec=PAPER, mew=0.6)
         beside: Any = ("axes fraction", "data")
         words = _words(values, annotate)
         write(ax, words, (1, place), (6, 0), xycoords=beside, va="center", annotation_clip=False)

@@ -70,8 +70,8 @@ def curves(
         If there is nothing to draw, a curve does not have one value per point, panels differ in
         their series, there are more than six, or a number on a logarithmic axis is not positive.
     """
-    labels, log = (x_label, y_label), {"log_x": log_x, "log_y": log_y}
-    fig, axes = _panels(x, panels, labels, log, columns=columns, sharey=True)
+    log = {"log_x": log_x, "log_y": log_y}
+    fig, axes = _panels(x, panels, log, columns, x_label=x_label, y_label=y_label, sharey=True)
     if x_names is not None:
         for ax in axes:
             ax.set_xticks(numbers(x), [visible(str(name)) for name in x_names], parse_math=False)
@@ -109,7 +109,7 @@ def line_charts(
         As in :func:`curves`.
     """
     log = {"log_x": log_x, "log_y": log_y}
-    fig, axes = _panels(x, panels, (x_label, ""), log, columns=2, sharey=False)
+    fig, axes = _panels(x, panels, log, 2, x_label=x_label, sharey=False)
     for ax in axes:
         if log_y:
             ax.yaxis.set_major_formatter("{x:g}")
@@ -120,12 +120,7 @@ def line_charts(
 
 
 def _panels(
-    x: Any,
-    panels: Panels,
-    labels: tuple[str, str],
-    log: dict[str, bool],
-    columns: int,
-    sharey: bool,
+    x: Any, panels: Panels, log: dict[str, bool], columns: int, **layout: Any
 ) -> tuple[Figure, list[Axes]]:
     columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {series: values}}")
     places = numbers(x)
@@ -139,16 +134,7 @@ def _panels(
         if log[option]:
             _check_positive(option, named)
     size = (width() / columns, _HEIGHT if len(drawn) == 1 or columns > 1 else 0.75 * _HEIGHT)
-    fig, axes = grid(
-        list(drawn),
-        columns,
-        size,
-        around=_AROUND,
-        x_label=labels[0],
-        y_label=labels[1],
-        sharex=True,
-        sharey=sharey,
-    )
+    fig, axes = grid(drawn, columns, size, around=_AROUND, sharex=True, **layout)
     below = any((values < 0).any() for values in everything.values())
     for ax, series in zip(axes, drawn.values(), strict=True):
         draw_lines(ax, places, series)
@@ -276,13 +262,12 @@ def spread_chart(
     ends = []
     for number, (name, runs) in enumerate(drawn.items()):
         mean = runs.mean(axis=0)
-        colour = SERIES[number]["color"]
         beside = (number - (len(series) - 1) / 2) * _APART * (np.ptp(places) or 1)
         reach = [mean - runs.min(axis=0), runs.max(axis=0) - mean]
         ax.errorbar(places + beside, mean, yerr=reach, capsize=2, label=name, **SERIES[number])
         known = np.flatnonzero(np.isfinite(mean))
         last = places[known[-1]] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
-        ends.append((name, last, mean[known[-1]], colour))
+        ends.append((name, last, mean[known[-1]], SERIES[number]["color"]))
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}

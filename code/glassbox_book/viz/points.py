@@ -108,13 +108,8 @@ def scatters(
     )
     drawn = {title: _panel(title, *panel) for title, panel in panels.items()}
     side = (PAGE_WIDTH if wide else width()) / columns
-    fig, axes = grid(
-        list(drawn),
-        columns,
-        (side, side * (0.75 if side > _TALL else 0.9)),
-        x_label=x_label,
-        y_label=y_label,
-    )
+    size = (side, side * (0.75 if side > _TALL else 0.9))
+    fig, axes = grid(drawn, columns, size, x_label=x_label, y_label=y_label)
     own_legends = len({tuple(panel.names) for panel in drawn.values()}) > 1
     for ax, panel in zip(axes, drawn.values(), strict=True):
         _draw(ax, panel)

@@ -110,6 +110,5 @@ def drawn(
 
 def _number(text: str) -> float:
     """Return the number that colours a cell, or 0 if it is not finite."""
-    number = {"True": 1.0, "False": 0.0}.get(text)
-    number = float(text) if number is None else number
+    number = float({"True": "1", "False": "0"}.get(text, text))
     return number if math.isfinite(number) else 0.0

@@ -129,9 +129,8 @@ def _arrow(ax: Axes, end: np.ndarray, colour: str, linewidth: float = 2.2, **loo
         ax.plot(0, 0, "o", color=colour, markersize=2 * linewidth, alpha=look.get("alpha"))
         return
     style = {"arrowstyle": "-|>,head_length=0.5,head_width=0.25", "shrinkA": 0, "shrinkB": 0}
-    tip, origin = (float(end[0]), float(end[1])), (0.0, 0.0)
     line = {"color": colour, "linewidth": linewidth, **look}
-    ax.annotate("", xy=tip, xytext=origin, arrowprops=style | line)
+    ax.annotate("", xy=(end[0], end[1]), xytext=(0, 0), arrowprops=style | line)
 
 
 def _convex(points: np.ndarray) -> np.ndarray:

@@ -81,11 +81,8 @@ class View(Output):
         )
 
 
-@dataclass(frozen=True)
-class _Raw:
+class _Raw(str):
     """Text that is JSON already."""
-
-    text: str
 
 
 def numbers(array: np.ndarray, digits: int) -> _Raw:
@@ -105,7 +102,7 @@ def numbers(array: np.ndarray, digits: int) -> _Raw:
 
 def _json(value: Any) -> str:
     if isinstance(value, _Raw):
-        return value.text
+        return value
     if isinstance(value, dict):
         items = (f"{json.dumps(key)}:{_json(item)}" for key, item in value.items())
         return "{" + ",".join(items) + "}"

@@ -23,10 +23,8 @@ def write(folder: str | Path) -> list[Path]:
 
 def kinds() -> list[str]:
     """Return all kinds of widgets: the names of their scripts."""
-    scripts = (
-        Path(file.name) for file in files("glassbox_book.widgets").joinpath("page").iterdir()
-    )
-    return sorted(p.stem for p in scripts if p.suffix == ".js" and p.stem not in ("base", "lab"))
+    names = (file.name for file in files("glassbox_book.widgets").joinpath("page").iterdir())
+    return sorted({name[:-3] for name in names if name.endswith(".js")} - {"base", "lab"})
 
 
 def script(*kinds: str) -> str:

@@ -79,20 +79,21 @@ def attention_playground(
         found.numpy() for found in scaled_dot_product_attention(q, k, v, scale=scale)
     )
     products = dot_product_scores(q, k, scale=1.0).numpy()
-    scores = [("score", "scores: dot products", names, products)]
-    if not alone:
-        divided = products / math.sqrt(2)
+    if alone:
+        scores = [("score", "scores: dot products", names, products)]
+    else:
         scores = [
             ("product", "dot products", names, products),
-            ("score", "scores: divided by √2", names, divided),
+            ("score", "scores: divided by √2", names, products / math.sqrt(2)),
         ]
+    lines = [_said(names, i, weights, context) for i in range(len(names))]
     body = fill(
         "widgets/page/attention_playground.html",
         names=names,
         axes=axes,
         vectors=vectors,
         asking=asking,
-        said=_said(names, asking, weights, context),
+        said=lines[asking],
         weights=weights,
         context=context,
         mixed=planes.Mixing(axes, v.numpy()),
@@ -103,7 +104,6 @@ def attention_playground(
             ("context", "context: weighted average", axes, context),
         ],
     )
-    lines = [_said(names, i, weights, context) for i in range(len(names))]
     name = "Self-attention to play with" if alone else "Attention to play with"
     return Widget("attention_playground", name, body, "\n".join(lines))
 
