@@ -268,7 +268,12 @@ class Writer(Pretrained):
         return Cache(len(self.decoder.layers), max_len)
 
     def _check_masks(
-        self, token_ids: Tensor, k_len: int, mask: Any, memory: Any, memory_mask: Any
+        self,
+        token_ids: Tensor,
+        k_len: int,
+        mask: Tensor | None,
+        memory: Tensor | None,
+        memory_mask: Tensor | None,
     ) -> None:
         rows = (token_ids.size(0), self.config.heads(0), token_ids.size(1))
         name = "mask" if memory is None else "target_mask"
