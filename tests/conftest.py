@@ -44,6 +44,8 @@ ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
     "--no-proxy-server",
+    # Two of the address bar's menus are pages themselves, loaded anew for each window.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
 
