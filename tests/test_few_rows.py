@@ -1,7 +1,8 @@
-"""A linear map whose matrix all cores read is the same linear map."""
+"""A linear map of a few vectors is the same linear map, however its matrix is read."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -14,30 +15,38 @@ from torch import Tensor
 from glassbox import kernels
 from glassbox.linear import Linear
 
+EQUAL = torch.testing.assert_close
+
 
 @contextmanager
-def cores(number: int) -> Iterator[list[bool]]:
-    """Let so many cores compute, matrices of any size; yield what says that they shared one."""
-    before, shared = torch.get_num_threads(), []
-    product = torch.bmm
+def cores(number: int, large: int = 0, long: int = kernels.LONG) -> Iterator[list[str]]:
+    """Let so many cores compute, with these limits; yield the names of PyTorch's programs used."""
+    before, used = torch.get_num_threads(), []
 
-    def watched(*inputs: Tensor) -> Tensor:
-        shared.append(True)
-        return product(*inputs)
+    def watch(place: Any, name: str) -> AbstractContextManager[object]:
+        program = getattr(place, name)
+
+        def watched(*inputs: Tensor) -> Tensor:
+            used.append(name)
+            return program(*inputs)
+
+        return patch.object(place, name, watched)
 
     torch.set_num_threads(number)
     try:
         with (
             torch.no_grad(),
-            patch.object(kernels, "LARGE", 0),
-            patch.object(torch, "bmm", watched),
+            patch.object(kernels, "LARGE", large),
+            patch.object(kernels, "LONG", long),
+            watch(torch, "bmm"),
+            watch(F, "linear"),
         ):
-            yield shared
+            yield used
     finally:
         torch.set_num_threads(before)
 
 
-def linear(weight: Tensor, bias: Tensor | None) -> Linear:
+def linear(weight: Tensor, bias: Tensor | None = None) -> Linear:
     """The module with these parameters."""
     made = Linear(weight.size(1), weight.size(0), bias=bias is not None)
     made.weight = torch.nn.Parameter(weight)
@@ -46,7 +55,7 @@ def linear(weight: Tensor, bias: Tensor | None) -> Linear:
 
 
 @given(
-    batch=st.integers(1, 5),
+    batch=st.integers(0, 5),
     length=st.integers(1, 3),
     sizes=st.tuples(st.integers(1, 9), st.integers(1, 9)),
     biased=st.booleans(),
@@ -57,39 +66,54 @@ def test_it_equals_pytorch_s_for_any_shape(batch, length, sizes, biased, dtype, 
     x = torch.randn(batch, length, sizes[0]).to(dtype)
     weight = torch.randn(sizes[1], sizes[0]).to(dtype)
     bias = torch.randn(sizes[1]).to(dtype) if biased else None
-    with cores(threads) as shared:
-        torch.testing.assert_close(linear(weight, bias)(x), F.linear(x, weight, bias))
-    few = batch * length < kernels.MANY and min(threads, sizes[1]) > 1
-    assert shared == [True] * (few and dtype in (torch.float32, torch.float64))
+    expected = F.linear(x, weight, bias)
+    with cores(threads) as used:
+        out = linear(weight, bias)(x)
+    EQUAL(out, expected)
+    assert out.is_contiguous()
+    few = batch * length < kernels.MANY and dtype in (torch.float32, torch.float64)
+    assert used[0] == ("bmm" if few else "linear")
 
 
-@pytest.mark.parametrize("d_out", [3, 7, 8, 9, 50_257])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("d_out", [1, 3, 7, 8, 9, 50_257])
 @pytest.mark.parametrize("biased", [True, False])
-def test_rows_that_do_not_divide_among_the_cores_are_there_too(d_out, biased):
+def test_rows_that_do_not_divide_among_the_pieces_are_there_too(threads, d_out, biased):
     x, weight = torch.randn(2, 1, 5), torch.randn(d_out, 5)
     bias = torch.randn(d_out) if biased else None
-    with cores(3) as shared:
-        torch.testing.assert_close(linear(weight, bias)(x), F.linear(x, weight, bias))
-    assert shared
+    expected = F.linear(x, weight, bias)
+    with cores(threads) as used:
+        EQUAL(linear(weight, bias)(x), expected)
+    left_over = d_out % min(max(2, threads), d_out)
+    assert used == ["bmm", "linear"][: 1 + bool(left_over)]
 
 
-def test_small_matrices_are_not_cut():
+def test_long_vectors_are_left_to_pytorch():
+    module = linear(torch.randn(20, 5))
+    with cores(2, long=20) as used:
+        module(torch.randn(3, 1, 5))
+        assert used == ["bmm"]
+        module(torch.randn(4, 1, 5))
+        assert used == ["bmm", "linear"]
+
+
+def test_small_matrices_are_left_to_pytorch():
     x = torch.randn(1, 1, 5)
-    with cores(2) as shared, patch.object(kernels, "LARGE", 101):
-        linear(torch.randn(20, 5), None)(x)
-        assert not shared
-        linear(torch.randn(21, 5), None)(x)
-        assert shared
+    with cores(2, large=110) as used:
+        linear(torch.randn(21, 5))(x)
+        assert used == ["linear"]
+        linear(torch.randn(22, 5))(x)
+        assert used == ["linear", "bmm"]
 
 
 def test_where_gradients_are_wanted_pytorch_reads():
-    with cores(2) as shared, torch.enable_grad():
-        linear(torch.randn(20, 5), None)(torch.randn(1, 1, 5)).sum().backward()
-    assert not shared
+    with cores(2) as used, torch.enable_grad():
+        linear(torch.randn(20, 5))(torch.randn(1, 1, 5)).sum().backward()
+    assert used == ["linear"]
 
 
 def test_what_is_computed_in_half_precision_is_left_to_pytorch():
     module, x = linear(torch.randn(20, 5), torch.randn(20)), torch.randn(1, 1, 5)
-    with cores(2) as shared, torch.autocast("cpu", torch.bfloat16):
+    with cores(2) as used, torch.autocast("cpu", torch.bfloat16):
         assert module(x).dtype == torch.bfloat16
-    assert not shared
+    assert used == ["linear"]

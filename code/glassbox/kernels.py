@@ -29,8 +29,8 @@ Answer = Tensor | NotImplementedType  # where a kernel does not apply
 
 #: The kernels, by the names of their formulas.
 KERNELS: dict[str, Callable[..., Any]] = {}
-#: From this many vectors on, PyTorch itself uses all cores to read a matrix.
-MANY = 9
+#: From this many vectors on, or numbers in all of them, PyTorch itself is fast.
+MANY, LONG = 9, 4_096
 #: Matrices with fewer numbers are read faster than they are split.
 LARGE = 60_000
 #: The formulas that currently run without their kernels.
@@ -187,17 +187,17 @@ def _dropout(x: Tensor, p: float) -> Answer:
 
 @kernel("Linear.forward")
 def _few_rows(linear: Any, x: Tensor) -> Tensor:
-    # For few vectors PyTorch reads a matrix with one core. Split into pieces, it is read by all.
+    # PyTorch multiplies few vectors slowly, but fast from the left by pieces of the matrix.
     weight, bias = linear.weight, linear.bias
     off = torch.compiler.is_compiling() or torch.is_grad_enabled() or weight.numel() < LARGE
     off = off or x.device.type != "cpu" or x.itemsize < 4 or torch.is_autocast_enabled("cpu")
-    pieces = 1 if off else min(torch.get_num_threads(), len(weight))
-    if pieces == 1 or x.numel() >= MANY * x.size(-1):
+    if off or x.numel() >= min(MANY * x.size(-1), LONG):
         return F.linear(x, weight, bias)
-    even = len(weight) // pieces * pieces  # fewer rows than cores are left over
-    matrix = weight[:even].view(pieces, -1, weight.size(1)).mT
-    products = torch.bmm(x.reshape(1, -1, x.size(-1)).expand(pieces, -1, -1), matrix)
-    out = products.transpose(0, 1).reshape(*x.shape[:-1], even)
+    pieces = min(max(2, torch.get_num_threads()), len(weight))
+    even = len(weight) // pieces * pieces  # fewer rows than pieces are left over
+    columns = x.reshape(-1, x.size(-1)).mT.expand(pieces, -1, -1)
+    products = torch.bmm(weight[:even].view(pieces, -1, weight.size(1)), columns)
+    out = products.flatten(0, 1).mT.contiguous().view(*x.shape[:-1], even)
     out = out if even == len(weight) else torch.cat([out, F.linear(x, weight[even:])], dim=-1)
     return out if bias is None else out.add_(bias)
 
