@@ -94,5 +94,5 @@ def row(roof: Roof) -> dict[str, Any]:
         asdict(point) | {"intensity": round(point.intensity, 4), "gflops": round(point.gflops, 2)}
         for point in roof.points
     ]
-    rounded = {"gigabytes": round(roof.gigabytes, 2), "gflops": round(roof.gflops, 1)}
+    rounded = {"gigabytes": round(roof.gigabytes, 2), "gflops": round(roof.gflops, 2)}
     return asdict(roof) | rounded | {"points": points}
