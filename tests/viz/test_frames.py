@@ -194,10 +194,12 @@ def test_views_work_in_an_output_that_cannot_see_the_page(
     output = escape("".join(view.html() for view in views))
     outer = f'<iframe sandbox="{sandbox}" width="700" height="2500" srcdoc="{output}"></iframe>'
     shown = show(before=outer, drawn=False)
-    for frame in shown.page.frames[2:]:
-        frame.frame_element().evaluate("e => e.scrollIntoView()")
-        frame.wait_for_selector("#vis line", state="attached")
-    assert len(shown.page.frames[2:]) == len(views)
+    inner = shown.page.frame_locator("iframe[sandbox]").locator("iframe")
+    for number in range(len(views)):
+        inner.nth(number).scroll_into_view_if_needed()
+        lines = inner.nth(number).content_frame.locator("#vis line")
+        lines.first.wait_for(state="attached")
+    assert inner.count() == len(views)
     assert shown.is_clean()
 
 
