@@ -132,10 +132,12 @@ def all_steps() -> list[Step]:
     package = (*PYTEST, "tests", *(f"--ignore={folder}" for folder in pages))
     # Pages call only what the package's own tests have executed, with shapes checked.
     book, unchecked = (*PYTEST, *pages), {"JAXTYPING_DISABLE": "1"}
+    # `make book` builds with the same command, and notes the files from which and to which.
+    site = ("-m", "tools.build_site", "--if-changed")
     return [
         Step("lint", "ruff check", ("-m", "ruff", "check", "--quiet")),
         Step("format", "ruff format", ("-m", "ruff", "format", "--check", "--quiet")),
-        Step("site", "built with warnings as errors", ("-m", "tools.build_site")),
+        Step("site", "built from these very files, with warnings as errors", site),
         Step("package", "units, properties, parity, and what trains or needs a browser", package),
         Step("cells", "every cell executed and compared", cells()),
         Step("book", "rules of the chapters, pages in a browser", book, "site", unchecked),
