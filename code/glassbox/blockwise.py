@@ -8,9 +8,14 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from glassbox.checks import check_at_least, check_attention_inputs, check_same_width, check_tensors
+from glassbox.checks import (
+    check_at_least,
+    check_attention_inputs,
+    check_first_derivative,
+    check_same_width,
+    check_tensors,
+)
 
 
 @torch.compiler.disable  # a compiled graph would hold all blocks and might keep them
@@ -144,8 +149,8 @@ class _BlockwiseAttention(torch.autograd.Function):
         return out
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, out_grad: Tensor) -> tuple[Tensor | None, ...]:
+        check_first_derivative("blockwise_attention", "use scaled_dot_product_attention")
         query, key, value, mask, out, log_sum = ctx.saved_tensors
         last, scale, size = ctx.options
         precision = log_sum.dtype

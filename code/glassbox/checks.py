@@ -673,6 +673,22 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
         raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")
 
 
+def check_first_derivative(what: str, instead: str) -> None:
+    """Refuse a backward pass that is itself to be differentiated; called by functions without one.
+
+    PyTorch's own ``once_differentiable`` does so only where the incoming gradient requires one.
+
+    Raises
+    ------
+    RuntimeError
+        If the gradient was asked for with ``create_graph=True``.
+    """
+    if torch.is_grad_enabled():
+        raise RuntimeError(
+            f"{what} has first derivatives only; for second ones (create_graph=True) {instead}"
+        )
+
+
 def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
     """Import a library that ``import glassbox`` does not need.
 

@@ -10,6 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+#: Files in which the reference library and this package keep tokenizers, each kind in some.
+OF_A_TOKENIZER = frozenset(
+    {"vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer.model", "spiece.model"}
+    | {"added_tokens.json", "special_tokens_map.json"}
+)
+
 #: Suffixes of hidden folders that are being written and of those that are being deleted.
 PART, OLD = ".part", ".old"
 
@@ -57,7 +63,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield an empty folder for writing files, and move them to ``folder`` once all are written.
 
-    Files already there are kept, and nothing changes if the block raises.
+    Files already there are kept, and nothing changes if the block raises. Where a tokenizer is
+    written, though, all files of an older one go, because another kind has files of other names.
 
     Parameters
     ----------
@@ -80,8 +87,12 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
     path.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=path, prefix=".writing-") as beside:
         yield Path(beside)
-        for file in sorted(Path(beside).iterdir()):
+        files = sorted(Path(beside).iterdir())
+        for file in files:
             file.replace(path / file.name)
+        if not OF_A_TOKENIZER.isdisjoint(names := {file.name for file in files}):
+            for name in OF_A_TOKENIZER - names:
+                (path / name).unlink(missing_ok=True)
 
 
 def remove(folder: Path) -> None:

@@ -19,9 +19,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
-from glassbox.checks import check_bias, check_kind, check_mask
+from glassbox.checks import check_bias, check_first_derivative, check_kind, check_mask
 from glassbox.masks import allowed_past
 
 Formula = TypeVar("Formula", bound=Callable[..., Any])
@@ -131,7 +130,7 @@ def _attend(
     alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
     if not alone and (causal or mask is not None or around.bias is not None):
         mask = _added(query, key, mask, causal, around.bias)
-    grouped = query.size(1) != key.size(1)
+    grouped = bool(query.size(1) != key.size(1))
     return F.scaled_dot_product_attention(
         query, key, value, mask, is_causal=alone, scale=attention.scale, enable_gqa=grouped
     )
@@ -237,8 +236,8 @@ class _CrossEntropy(Function):
         return total, nll
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, of_total: Tensor, of_nll: Tensor) -> tuple[Tensor | None, ...]:
+        check_first_derivative("this kernel", "compute the loss within glassbox.formulas()")
         weights, normalizer, at_label, counted = ctx.saved_tensors
         peak, share = ctx.target
         scale = of_total * counted[..., None]

@@ -124,6 +124,10 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"n_beams": 4, "length_penalty": math.inf},
         ["length_penalty=inf", "finite"],
     ),
+    "a length penalty that overflows": (
+        {"n_beams": 4, "length_penalty": -400.0},
+        ["length_penalty=-400.0", "-10 to 10"],
+    ),
     "a temperature without sampling": (
         {"temperature": 0.5},
         ["temperature=0.5", "sample=False", "sample=True"],
@@ -524,6 +528,8 @@ def test_the_smallest_and_largest_that_fit_are_not_refused():
         5,
     )
     assert generate(TableModel(9), IDS, max_new_tokens=8, no_repeat_ngram=1).shape == (2, 11)
+    with pytest.raises(ValueError, match="min_new_tokens=1 leaves no token to begin with: each of"):
+        generate(TableModel(9), IDS, min_new_tokens=1, eos_id=range(9))
     edges: dict[str, Any] = {"top_k": 1, "top_p": 1.0, "min_p": 1.0, "typical_p": 1.0}
     edges |= {"temperature": 1e-6, "repetition_penalty": 1e-6}
     assert generate(TableModel(9), IDS, sample=True, **edges).shape == (2, 23)

@@ -142,3 +142,14 @@ def test_a_draft_that_never_agrees_costs_passes_and_nothing_else():
 def test_nothing_is_proposed_before_the_last_token():
     result = speculative(TableModel(5), TableModel(5), torch.tensor([[0]]), max_new_tokens=1)
     assert (result.proposed, result.accepted, result.passes) == (0, 0, 1)
+
+
+@pytest.mark.parametrize("n_draft", [1, 2, 4, 9])
+@pytest.mark.parametrize("options", [{}, {"sample": True}], ids=["greedy", "sampled"])
+def test_where_n_grams_leave_no_token_it_refuses_as_generate_does(n_draft, options):
+    model, prompt = TableModel(9), torch.tensor([[1, 2]])
+    options |= {"no_repeat_ngram": 1, "eos_id": (), "n_draft": n_draft}
+    found = speculative(model, model, prompt, max_new_tokens=7, **options)
+    assert sorted(found.token_ids[0].tolist()) == list(range(9))
+    with pytest.raises(ValueError, match="no_repeat_ngram=1 rules out every token"):
+        speculative(model, TableModel(9), prompt, max_new_tokens=8, **options)

@@ -130,6 +130,16 @@ def test_a_head_that_is_not_there_is_refused_with_those_that_are(encoder, pair, 
 
 
 @pytest.mark.usefixtures("as_a_reader")
+def test_a_single_pair_is_refused_with_how_to_pass_it(encoder):
+    pair: Any = (0, 1)
+    with (
+        pytest.raises(TypeError, match=r"0 is not an .*\[\(0, 1\)\]"),
+        without_heads(encoder, pair),
+    ):
+        pass
+
+
+@pytest.mark.usefixtures("as_a_reader")
 def test_what_is_no_model_is_refused_by_its_type():
     translator: Any = "english-french"
     with (

@@ -133,6 +133,8 @@ def test_a_character_that_is_not_known_is_named() -> None:
 def test_an_empty_beginning_is_refused() -> None:
     with pytest.raises(ValueError, match="beginning is empty"):
         models()[0].write("", 3)
+    with pytest.raises(ValueError, match="length=-3: expected an int, at least 0"):
+        models()[0].write("a", -3)
 
 
 @pytest.mark.parametrize("characters", ["abcd", "abcdef", "abcda"])

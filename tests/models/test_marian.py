@@ -65,6 +65,14 @@ def test_the_defaults_are_opus_mt_en_de_s():
         assert sum(x.numel() for x in Marian().parameters()) == 73_944_309
 
 
+@pytest.mark.parametrize("size", [8_000, 50])
+def test_tiny_has_its_padding_last(size):
+    config = MarianConfig.tiny(vocab_size=size)
+    assert (config.pad_id, config.bos_id, config.eos_id) == (size - 1, size - 1, 0)
+    assert (config.d_model, config.concatenated) == (128, True)
+    assert MarianConfig.tiny().vocab_size == 8_000
+
+
 def test_every_entry_of_the_reference_s_configuration_has_its_place():
     config = MarianConfig.from_reference(REFERENCE)
     assert config == MarianConfig(

@@ -6,6 +6,7 @@ import shutil
 import pytest
 from tokenizers import Tokenizer as Reference
 from tokenizers import models, normalizers, pre_tokenizers
+from transformers import AutoTokenizer
 
 from glassbox.models import find_weights
 from glassbox.tokenization import BPE, SentencePieceBPE, Unigram, WordPiece
@@ -84,6 +85,15 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path):
     with pytest.raises(UnicodeEncodeError):
         other.save(tmp_path)
     assert same(BPE.load(tmp_path), before)
+
+
+def test_no_file_of_an_older_tokenizer_stays_beside_the_new_one(tmp_path, captions):
+    shutil.copytree(find_weights(), tmp_path, dirs_exist_ok=True)
+    new = WordPiece.train(captions[:20], 90)
+    new.save(tmp_path)
+    assert (tmp_path / "model.safetensors").is_file()
+    reference = AutoTokenizer.from_pretrained(tmp_path)
+    assert reference(captions[0]).input_ids == new.encode(captions[0])
 
 
 def test_letters_are_written_as_themselves(tmp_path):

@@ -30,6 +30,7 @@ from glassbox.training.config import FREE, GROWS, defining
         ({"seed": 2**32}, "seed=4294967296: expected 0 to 4294967295"),
         ({"snapshots": (1, 0)}, r"snapshots=\(1, 0\): expected steps from 1 to steps=10000"),
         ({"snapshots": (10_001,)}, r"snapshots=\(10001,\): expected steps from 1"),
+        ({"snapshots": (2.5,)}, r"snapshots=\(2.5,\): expected steps from 1"),
         ({"precision": "float16"}, "precision='float16' is not known.*bfloat16.*float32"),
         ({"sharding": "half"}, "sharding='half' is not known.*full.*none"),
     ],

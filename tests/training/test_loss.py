@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from glassbox.kernels import formulas
 from glassbox.training.loss import cross_entropy
 
 PAD = 0
@@ -202,6 +203,20 @@ def test_a_second_backward_pass_is_refused_rather_than_wrong(device):
     loss.backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+def test_second_derivatives_are_refused_and_the_formula_has_them(device):
+    logits, labels = example(device, shape=(1, 1), vocab=3)
+
+    def loss(x):
+        return cross_entropy(x, labels, ignore_id=None).total
+
+    with pytest.raises(RuntimeError, match=r"first derivatives only.* glassbox.formulas\(\)"):
+        torch.autograd.functional.hessian(loss, logits)
+    with formulas():
+        found = torch.autograd.functional.hessian(loss, logits).view(3, 3)
+    p = logits.detach().softmax(-1).flatten()
+    torch.testing.assert_close(found, p.diag() - p.outer(p))
 
 
 def test_it_makes_one_matrix_of_the_logits_size(device):

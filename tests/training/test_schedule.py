@@ -149,8 +149,12 @@ BAD = {
     "no rate": ({"peak": 0.0}, "peak=0.0: must be more than 0"),
     "infinite rate": ({"peak": math.inf}, "peak=inf: must be more than 0 and finite"),
     "no number": ({"peak": math.nan}, "peak=nan"),
-    "no warm-up": ({"warmup": 0}, "warmup=0: must be at least 1 for 'inverse_sqrt'"),
-    "negative warm-up": ({"kind": "constant", "warmup": -1}, "warmup=-1: must be at least 0"),
+    "no warm-up": ({"warmup": 0}, "warmup=0: expected an int, at least 1 for 'inverse_sqrt'"),
+    "a warm-up that is no number": ({"warmup": math.nan}, "warmup=nan: expected an int"),
+    "negative warm-up": (
+        {"kind": "constant", "warmup": -1},
+        "warmup=-1: expected an int, at least 0",
+    ),
     "no end": (
         {"kind": "cosine"},
         "kind='cosine' falls from step warmup=4000 to step total, which is None",

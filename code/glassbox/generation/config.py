@@ -132,6 +132,11 @@ class GenerationConfig:
         pad_id = getattr(config, "pad_id", None) if self.pad_id is None else self.pad_id
         ours = replace(self, eos_id=() if eos_id is None else eos_id, pad_id=pad_id)
         size = vocabulary(config)
+        if ours.min_new_tokens and len({*ours.eos_ids}) >= size:
+            raise ValueError(
+                f"min_new_tokens={ours.min_new_tokens} leaves no token to begin with: each of the "
+                f"{size} ends the text; name fewer in eos_id"
+            )
         for name, ids in (("eos_id", ours.eos_ids), ("pad_id", (ours.fill_id,))):
             if ids and max(ids) >= size:
                 raise ValueError(
@@ -162,6 +167,8 @@ class GenerationConfig:
         check_not_negative("frequency_penalty", self.frequency_penalty)
         check_not_negative("presence_penalty", self.presence_penalty)
         check_number("length_penalty", self.length_penalty, float("-inf"))
+        if abs(self.length_penalty) > 10:  # a power of the length, which must not overflow
+            raise ValueError(f"length_penalty={self.length_penalty}: expected -10 to 10")
         if not isinstance(self.early_stopping, bool) and self.early_stopping != "never":
             raise ValueError(
                 f"early_stopping={self.early_stopping!r}: expected True, False or 'never'"

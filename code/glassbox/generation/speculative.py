@@ -1,5 +1,6 @@
 """Speculative decoding: a small model proposes, the large one decides (chapter 10)."""
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -8,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import check_logits, check_model, vocabulary
+from glassbox.generation.checks import check_choice, check_logits, check_model, vocabulary
 from glassbox.generation.choice import greedy, process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -153,23 +154,31 @@ def _speculate(
     end = target.prompt_len + config.max_new_tokens
     while target.length < end:
         before = target.length
-        n = min(n_draft, end - before - 1)  # the target adds one of its own
-
-        guesses = []
-        for _ in range(n):
-            guesses.append(_distribution(draft.read(), draft.token_ids, draft.prompt_len, config))
+        guesses: list[Tensor] = []
+        while len(guesses) < min(n_draft, end - before - 1):  # the target adds one of its own
+            guess = process(draft.read(), config, draft.token_ids, draft.prompt_len)
+            if _exhausted(guess, config):
+                break
+            guesses.append(_distribution(guess, config))
             draft.append(guesses[-1].multinomial(1, generator=generator))
-        proposed = draft.token_ids[:, before:]
 
-        target.append(proposed)
-        logits = target.model.logits(target.read_hidden()[:, -n - 1 :])[0]  # (n + 1, vocab)
+        target.append(draft.token_ids[:, before:])
+        logits = target.model.logits(target.read_hidden()[:, -len(guesses) - 1 :])[0]
         check_logits(logits)
-        verdicts = [
-            _distribution(row, target.token_ids[:, : before + i], target.prompt_len, config)
-            for i, row in enumerate(logits.split(1))
-        ]
+        verdicts: list[Tensor] = []
+        for i, row in enumerate(logits.split(1)):
+            verdict = process(row, config, target.token_ids[:, : before + i], target.prompt_len)
+            if i and _exhausted(verdict, config):
+                break  # the text may not get here
+            if config.no_repeat_ngram is not None:
+                check_choice(verdict, torch.tensor(False), config.no_repeat_ngram)
+            verdicts.append(_distribution(verdict, config))
+        n = len(verdicts) - 1
         n_taken, token = accept(
-            torch.cat(verdicts), torch.cat([*guesses, logits[:0]]), proposed[0], generator
+            torch.cat(verdicts),
+            torch.cat([*guesses[:n], logits[:0]]),
+            draft.token_ids[0, before : before + n],
+            generator,
         )
         for batch in (target, draft):
             batch.crop(before + n_taken)
@@ -183,11 +192,13 @@ def _speculate(
     return n_proposed, n_accepted, n_passes
 
 
-def _distribution(
-    logits: Tensor, token_ids: Tensor, prompt_len: int, config: GenerationConfig
-) -> Tensor:
+def _exhausted(logits: Tensor, config: GenerationConfig) -> bool:
+    """Return whether n-grams that must not repeat leave no token."""
+    return config.no_repeat_ngram is not None and bool(logits.amax() == -math.inf)
+
+
+def _distribution(logits: Tensor, config: GenerationConfig) -> Tensor:
     """Return the next token's distribution, ``(1, vocab)``; if greedy, one token has all of it."""
-    logits = process(logits, config, token_ids, prompt_len)
     if config.sample:
         return logits.softmax(dim=-1)
     return F.one_hot(greedy(logits), logits.size(-1)).to(logits.dtype)

@@ -30,7 +30,8 @@ def text_pieces(
     """Turn tokens into text as they arrive, never splitting a character.
 
     A token that stands for bytes may end in the middle of a character. An incomplete character
-    waits for the next token; joined, the pieces are the text of all tokens.
+    waits for the next token; joined, the pieces are the text of all tokens, unless it ends inside a
+    character.
 
     Parameters
     ----------

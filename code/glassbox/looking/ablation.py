@@ -37,6 +37,8 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     ------
     ValueError
         If the model has no such attention, or the attention no such head.
+    TypeError
+        If one of ``heads`` is not a pair.
 
     Notes
     -----
@@ -51,7 +53,10 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     attentions = {name: part for name, part in named if isinstance(part, MultiHeadAttention)}
     either = dict[int | str, MultiHeadAttention](enumerate(attentions.values())) | attentions
     switched_off = defaultdict[MultiHeadAttention, set[int]](set)
-    for which, head in heads:
+    for pair in heads:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"{pair!r} is not an attention and a head: pass pairs, as in [(0, 1)]")
+        which, head = pair
         if which not in either:
             known = f"{len(attentions)}: {list(attentions)}, in this {type(model).__name__}"
             raise ValueError(f"there is no attention {which!r}; there are {known}")

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from glassbox.checks import check_at_least
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
@@ -151,9 +152,10 @@ class CharacterModel:
         Raises
         ------
         ValueError
-            If ``beginning`` is empty, the model does not know a character, or an option has no
-            effect here.
+            If ``beginning`` is empty, ``length`` is not a number of characters, the model does not
+            know a character, or an option has no effect here.
         """
+        check_at_least("length", length, 0)
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")
         if idle := {"eos_id", "stop_strings", "max_new_tokens", "n_best"} & options.keys():

@@ -38,6 +38,12 @@ class MarianConfig(TransformerConfig):
     bos_id: int = 58_100
     eos_id: int = 0
 
+    @classmethod
+    def tiny(cls, **changes: Any) -> TransformerConfig:
+        """Return a model a laptop can train, with ``changes``; its last token is the padding."""
+        last = changes.get("vocab_size", 8_000) - 1
+        return super().tiny(**{"pad_id": last, "bos_id": last} | changes)
+
 
 class Marian(Transformer):
     """A Marian translator: the paper's encoder–decoder, with all sines before all cosines.

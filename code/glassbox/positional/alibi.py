@@ -45,7 +45,8 @@ def alibi_slopes(
     power = 2 ** (n_heads.bit_length() - 1)  # the next lower, or n_heads itself
     exponents = [8 * h / power for h in range(1, power + 1)]
     exponents += [4 * h / power for h in range(1, 2 * (n_heads - power), 2)]
-    return torch.tensor([2.0**-exponent for exponent in exponents], device=device)
+    slopes = [2.0**-exponent for exponent in exponents]
+    return torch.tensor(slopes, dtype=torch.float32, device=device)
 
 
 def alibi_bias(

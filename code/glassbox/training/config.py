@@ -47,7 +47,7 @@ class TrainingConfig:
     ValueError
         If a number is out of its range or a kind is unknown.
     TypeError
-        If ``seed`` is not a whole number.
+        If ``seed`` is not a whole number, or ``schedule`` not a schedule.
 
     Notes
     -----
@@ -75,6 +75,8 @@ class TrainingConfig:
         object.__setattr__(self, "seed", index(self.seed))  # checkpoints have none of NumPy's
         for name in ("steps", "validate_every", "checkpoint_every", "average"):
             check_at_least(name, getattr(self, name), 1)
+        if not isinstance(self.schedule, Schedule):
+            raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
         for name in ("eps", "clip"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)}: must be more than 0")
@@ -82,7 +84,7 @@ class TrainingConfig:
             raise ValueError(f"betas={self.betas}: expected two numbers from 0 to below 1")
         if not self.weight_decay >= 0:
             raise ValueError(f"weight_decay={self.weight_decay}: must not be negative")
-        if any(not 1 <= step <= self.steps for step in self.snapshots):
+        if not all(isinstance(n, int) and 1 <= n <= self.steps for n in self.snapshots):
             raise ValueError(
                 f"snapshots={self.snapshots}: expected steps from 1 to steps={self.steps}"
             )

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_at_least, check_kind
 
 Kind = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
@@ -64,8 +64,7 @@ class Schedule:
     def __post_init__(self) -> None:
         check_kind("kind", self.kind, get_args(Kind))
         least = 1 if self.kind == "inverse_sqrt" else 0
-        if self.warmup < least:
-            raise ValueError(f"warmup={self.warmup}: must be at least {least} for {self.kind!r}")
+        check_at_least("warmup", self.warmup, least, f" for {self.kind!r}")
         if not 0 < self.peak < math.inf:
             raise ValueError(f"peak={self.peak}: must be more than 0 and finite")
         if not 0 <= self.floor <= self.peak:
