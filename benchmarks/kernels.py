@@ -48,12 +48,12 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
         "d_ff": 1024,
     }
     translator = glassbox.Transformer(glassbox.TransformerConfig(**sizes)).to(device)
-    gpt2 = GPT2(GPT2Config(**sizes)).to(device)
+    gpt2, writer = (GPT2(GPT2Config(**sizes)).to(device) for _ in range(2))
     encoder = Encoder(StackConfig(256, 4, 3, 1024, activation="gelu")).to(device)
     x = torch.randn(8, 64, 256, device=device)
     long = torch.randn(2, 512, 256, device=device)
     training = "training an encoder–decoder", learn(translator, ids, ids)
-    writing = "writing with GPT-2", write(GPT2(GPT2Config(**sizes)).to(device).eval(), ids[:1, :8])
+    writing = "writing with a small GPT-2", write(writer.eval(), ids[:1, :8])
     chapter_9 = {**sizes, "vocab_size": 2000, "d_model": 64, "n_layers": 2, "d_ff": 256}
     small = glassbox.Transformer(glassbox.TransformerConfig(**chapter_9)).to(device)
     on_a_gpu = {} if device == "cpu" else {"dropout": training}
@@ -62,7 +62,7 @@ def works(device: str) -> dict[str, tuple[str, Work]]:
         "LayerNorm.forward": training,
         "smoothed_sums": ("training chapter 9's translator", learn(small, ids % 2000, ids % 2000)),
         "gelu": ("training an encoder", learn(encoder, x)),
-        "gelu_tanh": ("training GPT-2", learn(gpt2, ids)),
+        "gelu_tanh": ("training a small GPT-2", learn(gpt2, ids)),
         "Linear.forward": writing,
     }
 
