@@ -21,6 +21,18 @@ from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwri
 
 from tools.serve import Server
 
+# Execute the shapes that annotations give, and only in the modules that give any. At once: the
+# conftest of a folder, which pytest reads before any hook runs, may import them.
+CODE = Path(__file__).resolve().parents[1] / "code"
+install_import_hook(
+    [
+        ".".join(path.relative_to(CODE).with_suffix("").parts).removesuffix(".__init__")
+        for path in CODE.rglob("*.py")
+        if "from jaxtyping import" in path.read_text(encoding="utf-8")
+    ],
+    "beartype.beartype",
+)
+
 # The same examples in every run: a test that fails, fails for everybody.
 hypothesis.settings.register_profile("glassbox", derandomize=True, deadline=None, max_examples=60)
 hypothesis.settings.load_profile("glassbox")
@@ -272,17 +284,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("largest difference of each component from its reference")
         for line in measured.LARGEST.lines():
             terminalreporter.line(line)
-
-
-def pytest_configure() -> None:
-    """Execute the shapes that annotations give, and only in the modules that give any."""
-    code = Path(__file__).resolve().parents[1] / "code"
-    with_shapes = [
-        ".".join(path.relative_to(code).with_suffix("").parts).removesuffix(".__init__")
-        for path in code.rglob("*.py")
-        if "from jaxtyping import" in path.read_text(encoding="utf-8")
-    ]
-    install_import_hook(with_shapes, "beartype.beartype")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
