@@ -221,3 +221,18 @@ def test_second_derivatives_are_refused(loss):
     context = blockwise_attention(query, key, value)
     with pytest.raises(RuntimeError, match=r"first derivatives only.* use scaled_dot_product"):
         torch.autograd.grad(loss(context), query, create_graph=True)
+
+
+def test_autocast_does_not_make_its_sums_shorter():
+    """Scores of half the digits would not fit those that the backward pass computes again."""
+    query, key, value = qkv(requires_grad=True)
+    expected = blockwise_attention(query, key, value, block_size=6)
+    with torch.autocast("cpu", torch.bfloat16):
+        context = blockwise_attention(query, key, value, block_size=6)
+    assert torch.equal(context, expected)
+    for found in zip(
+        torch.autograd.grad(context.sum(), (query, key, value)),
+        torch.autograd.grad(expected.sum(), (query, key, value)),
+        strict=True,
+    ):
+        assert torch.equal(*found)

@@ -99,6 +99,24 @@ def test_cropped_to_nothing_it_can_be_filled_again():
     assert torch.equal(given[1], value)
 
 
+@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("change", [(slice(1),), (slice(None), slice(None), slice(1))], ids=str)
+def test_a_first_step_that_is_refused_leaves_it_empty(limit, change):
+    cache = KeyValueCache(limit)
+    key, value = keys_and_values(new=3)
+    with pytest.raises(ValueError, match="the new values have shape"):
+        cache.append(key, value[change])
+    key, value = keys_and_values(new=4)
+    assert cache.append(key[:1], value[:1])[0].shape == key[:1].shape
+
+
+def test_it_is_cropped_to_a_whole_number():
+    cache = KeyValueCache(4)
+    cache.append(*keys_and_values())
+    with pytest.raises(TypeError, match=r"length=2.0 is of type float"):
+        cache.crop(2.0)  # type: ignore[arg-type]
+
+
 def test_an_empty_cache_may_be_reordered_and_cropped():
     cache = KeyValueCache(4)
     cache.reorder(torch.tensor([0]))

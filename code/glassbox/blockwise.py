@@ -102,8 +102,9 @@ def blockwise_attention(
         mask = mask.expand(*mask.shape[:-2], q_len, k_len)  # a view, as small as before
     last = k_len - q_len if causal else k_len
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    context: Tensor = _BlockwiseAttention.apply(query, key, value, mask, last, scale, block_size)
-    return context
+    with torch.autocast(query.device.type, enabled=False):  # sums in float32, in both passes
+        out: Tensor = _BlockwiseAttention.apply(query, key, value, mask, last, scale, block_size)
+    return out
 
 
 class _BlockwiseAttention(torch.autograd.Function):

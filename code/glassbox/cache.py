@@ -5,7 +5,7 @@ from typing import NamedTuple
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least, check_continues, check_tensors
+from glassbox.checks import check_at_least, check_continues, check_tensors, check_whole
 
 
 class KeyValueCache:
@@ -79,17 +79,17 @@ class KeyValueCache:
             differ from those in the cache.
         """
         new = key.size(2)
-        if self.max_len is None:
-            self.max_len = new
+        if self.max_len is None or not self.length:
+            self.max_len = self._limit or new
         start, end = self.length, self.length + new
         if end > self.max_len:
             raise ValueError(
                 f"{end} positions do not fit into a cache of max_len={self.max_len}: "
                 "make it longer, or generate fewer tokens"
             )
-        if self._key is None or self._value is None:
+        if self._key is None or self._value is None or not self.length:
             self._key, self._value = (
-                x.new_empty(*x.shape[:2], self.max_len, x.size(3)) for x in (key, value)
+                x.new_empty(*key.shape[:2], self.max_len, x.size(3)) for x in (key, value)
             )
         check_continues(self._key, key, new, "keys")
         check_continues(self._value, value, new, "values")
@@ -117,7 +117,10 @@ class KeyValueCache:
         ------
         ValueError
             If the cache holds fewer positions.
+        TypeError
+            If ``length`` is not a whole number.
         """
+        check_whole("length", length)
         if not 0 <= length <= self.length:
             raise ValueError(f"length={length}: this cache holds {self.length} positions")
         self.length = length

@@ -21,6 +21,16 @@ def test_a_word_is_all_its_tokens_and_special_ones_are_none():
     assert word_numbers(pieces).tolist() == [-1, 0, 1, 1, 2, 2, 3, -1]
 
 
+def test_a_mark_with_a_space_before_it_is_one_word():
+    pieces = "ĠLe", "Ġchat", "Ġ", ",", "Ġle", "Ġ?", "Ġ", "."
+    assert word_numbers(pieces).tolist() == [0, 1, 2, 2, 3, 4, 5, 5]
+
+
+def test_without_pairs_there_is_no_score():
+    with pytest.raises(ValueError, match="there are no pairs"):
+        score_alignment([], [])
+
+
 def test_weights_of_words_are_those_that_the_exercise_asks_for():
     generator = torch.Generator().manual_seed(0)
     weights = torch.rand(2, 3, 5, 7, generator=generator).softmax(-1)

@@ -276,6 +276,22 @@ def test_addresses_do_not_show():
     assert "object at 0x...>" in said(SCORES, scores)
 
 
+def test_an_error_with_a_note_is_shown_by_its_message():
+    def scores(query, key):
+        error = ValueError("the cause")
+        error.add_note("and a note")
+        raise error
+
+    assert "ValueError: the cause" in said(SCORES, scores)
+
+
+def test_a_list_of_arrays_in_place_of_strings_gets_a_verdict():
+    def longest_match(word, vocabulary):
+        return [torch.zeros(2).numpy()]
+
+    assert "expected" in said("tokens_and_embeddings.longest_match", longest_match)
+
+
 def test_an_answer_that_exits_gets_a_verdict():
     def scores(query, key):
         sys.exit("good bye")

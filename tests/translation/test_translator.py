@@ -373,6 +373,7 @@ BAD = {
     "a number": (["I see.", 7], {}, TypeError, "text is int, 7"),
     "half a character": ("a\udc80", {"to": "fr"}, ValueError, "surrogate"),
     "batches of none": (LONG, {"batch_size": 0}, ValueError, "batch_size=0"),
+    "a blank text and no beams": ("", {"n_beams": 0}, ValueError, "n_beams=0"),
     "several": (LONG, {"n_best": 2, "n_beams": 2}, ValueError, "alternatives gives more"),
     "an unknown option": (
         LONG,

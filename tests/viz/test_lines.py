@@ -253,3 +253,8 @@ def test_runs_that_do_not_fit_are_refused(series, reason):
     with pytest.raises(ValueError, match=reason):
         spread_chart([32, 64], series, **LABELS)
     assert not plt.get_fignums()  # or a notebook would show what there is of it
+
+
+def test_what_is_negative_is_not_cut_off():
+    ax: Any = spread_chart([32, 64], {"a": [[-1.0, -2.0], [-3.0, -4.0]]}, **LABELS).axes[0]
+    assert ax.get_ylim()[0] < -4

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float, Int
@@ -28,9 +29,10 @@ def word_numbers(pieces: Sequence[str]) -> Int[Tensor, " length"]:
         ``(length,)``: the word of each token, counted from 0, and -1 for special tokens.
     """
     numbers, word = [], -1
-    for piece in pieces:
+    for before, piece in pairwise(["", *pieces]):
         special = piece.startswith("<") and piece.endswith(">")
-        word += not special and (piece.startswith("Ġ") or piece in ".,?!")
+        mark = piece in ".,?!" and before != "Ġ"  # of that space, the mark is the word
+        word += not special and (piece.startswith("Ġ") or mark)
         numbers.append(-1 if special else word)
     return torch.tensor(numbers)
 
@@ -154,12 +156,14 @@ def score_alignment(
     Raises
     ------
     ValueError
-        If there is not one guess for each word.
+        If there is not one guess for each word, or no pair.
 
     Notes
     -----
     Chapter 8.
     """
+    if not pairs:
+        raise ValueError("there are no pairs: the error rate of nothing is not defined")
     lengths = [len(g) for g in guesses], [len(p.links) for p in pairs]
     if lengths[0] != lengths[1]:
         raise ValueError(f"{lengths[0]} guesses for {lengths[1]} words; expected one for each")

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least, check_tensors
+from glassbox.checks import check_at_least, check_tensors, check_token_ids
 from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.models.language_model import LanguageModel
 from glassbox.modes import evaluating
@@ -167,4 +167,5 @@ def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
         raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")
     if token_ids.numel() < 2:
         raise ValueError(f"a text of {token_ids.numel()} tokens: expected 2, or none is predicted")
+    check_token_ids("token_ids", token_ids[None], model.config.vocab_size, token_ids.device)
     return model.config.max_len

@@ -8,6 +8,7 @@ from functools import partial
 from torch import Tensor, nn
 
 from glassbox.attention.multi_head import MultiHeadAttention
+from glassbox.checks import check_whole
 from glassbox.looking.record import named_modules, uncompiled
 
 
@@ -61,6 +62,7 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
             known = f"{len(attentions)}: {list(attentions)}, in this {type(model).__name__}"
             raise ValueError(f"there is no attention {which!r}; there are {known}")
         part = either[which]
+        check_whole("head", head)
         if not 0 <= head < part.n_heads:
             raise ValueError(f"attention {which!r} has heads 0 to {part.n_heads - 1}; got {head}")
         switched_off[part].add(head)

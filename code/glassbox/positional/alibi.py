@@ -40,8 +40,7 @@ def alibi_slopes(
     -----
     Press, Smith and Lewis (2022), section 3; their code for other numbers of heads. Chapter 6.
     """
-    if n_heads < 1:
-        raise ValueError(f"n_heads={n_heads}: must be at least 1")
+    check_at_least("n_heads", n_heads, 1)
     power = 2 ** (n_heads.bit_length() - 1)  # the next lower, or n_heads itself
     exponents = [8 * h / power for h in range(1, power + 1)]
     exponents += [4 * h / power for h in range(1, 2 * (n_heads - power), 2)]

@@ -113,7 +113,7 @@ def smoothed_sums(
     counted : Tensor
         Boolean, ``(...)``: which positions count.
     peak, share : float
-        The target :math:`q`.
+        The target :math:`q`, which must sum to 1: ``peak + share * vocab == 1``.
 
     Returns
     -------

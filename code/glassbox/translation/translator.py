@@ -233,7 +233,8 @@ class Translator:
             If anything but strings is given.
         """
         check_at_least("batch_size", batch_size, 1)
-        self._directions(source, to)  # blank texts would skip this check
+        self._directions(source, to)  # blank texts would skip these checks
+        self._configure(1, options)
         if isinstance(text, str):
             return self.translate([text], to, source=source, generator=generator, **options)[0]
         if options.get("n_best", 1) != 1:
@@ -297,7 +298,7 @@ class Translator:
         if self.tokenizer.is_blank(text):
             raise ValueError(f"text={text!r} is blank: there is nothing to translate")
         row = self._encode(text, source, to)
-        settings = self._configure(len(row), options)
+        settings = self._configure(len(row), options | {"n_best": 1})
         drawn = n if settings.sample else 1
         if not settings.sample:
             settings = replace(settings, n_beams=max(n, settings.n_beams), n_best=n)

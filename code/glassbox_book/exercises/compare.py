@@ -170,7 +170,9 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
 def _text_difference(name: str, expected: str | list[str], got: Any) -> str | None:
     if not isinstance(got, type(expected)):
         return f"The {name} is of type {kind(got)}, expected {kind(expected)}."
-    return None if got == expected else f"The {name} is {show(got)}, expected {show(expected)}."
+    texts = all(isinstance(part, str) for part in got)
+    same = texts and got == expected
+    return None if same else f"The {name} is {show(got)}, expected {show(expected)}."
 
 
 def _as_number(value: Any) -> float | None:

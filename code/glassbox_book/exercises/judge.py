@@ -233,7 +233,9 @@ def _raised(error: BaseException, answer: Callable[..., Any]) -> str:
 
 
 def _message(error: BaseException) -> str:
-    first_line = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
+    told = traceback.TracebackException.from_exception(error)
+    told.__notes__ = None  # they would follow the message
+    first_line = [*told.format_exception_only()][-1].strip().partition("\n")[0]
     return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same in every run
 
 

@@ -273,7 +273,8 @@ def spread_chart(
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
         write(ax, level[0], (0, level[1]), (0, 1), **look)
     _mark(ax, places)
-    ax.set_ylim(base, limit)
+    negative = any((runs < 0).any() for runs in drawn.values())
+    ax.set_ylim(None if negative else base, limit)
     ax.grid(axis="y")
     if len(series) > 1:
         name_ends(ax, ends)

@@ -1,5 +1,6 @@
 """Heat maps of matrices with labelled rows and columns."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -96,7 +97,10 @@ def heat_maps(
         list(drawn.items()),
         _color_range(drawn.values(), signed, limit),
         (row_label, column_label, value_label),
-        (row_names and visible_all([*row_names]), column_names and visible_all([*column_names])),
+        (
+            None if row_names is None else visible_all([*row_names]),
+            None if column_names is None else visible_all([*column_names]),
+        ),
         annotate=annotate,
         across=columns,
     )
@@ -128,6 +132,6 @@ def _color_range(
         raise ValueError(f"the least number is {lowest:.4g}; pass signed=True to draw it")
     if limit is None:
         limit = max(-lowest, highest) or 1.0
-    if not limit > 0:
-        raise ValueError(f"limit={limit}: must be more than 0")
+    if not 0 < limit < math.inf:
+        raise ValueError(f"limit={limit}: must be more than 0 and finite")
     return (-float(limit) if signed else 0.0), (0.0 if one_sided else float(limit))

@@ -30,7 +30,10 @@ def numbers(values: Any) -> np.ndarray:
         An array of the same shape.
     """
     if hasattr(values, "detach"):
-        values = values.detach().cpu().double().numpy()
+        values = values.detach().cpu()
+        values = (values if values.is_complex() else values.double()).numpy()
+    if np.iscomplexobj(values):
+        raise TypeError("complex numbers cannot be drawn: pass their .real, .imag or .abs()")
     return np.asarray(values, dtype=np.float64)
 
 

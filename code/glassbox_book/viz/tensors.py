@@ -50,7 +50,10 @@ def tensor(
     body = found and drawn(
         found[1],
         (row_label, column_label),
-        (row_names and visible_all(row_names), column_names and visible_all(column_names)),
+        (
+            None if row_names is None else visible_all(row_names),
+            None if column_names is None else visible_all(column_names),
+        ),
     )
     if not body:
         raise ValueError(f"expected a small tensor with one, two or three axes; this is {text}")
