@@ -174,3 +174,10 @@ def test_rounding_of_the_largest_number_leaves_an_output_the_same():
 def test_what_does_not_fit_is_refused(matrices, options, reason):
     with pytest.raises((ValueError, TypeError), match=reason):
         heat_maps(matrices, **LABELS, **options)
+
+
+def test_what_cannot_be_coloured_is_refused():
+    with pytest.raises(TypeError, match="complex numbers cannot be drawn"):
+        heat_map(torch.ones(2, 2) * 1j, **LABELS)
+    with pytest.raises(ValueError, match="limit=inf: must be more than 0 and finite"):
+        heat_map(torch.ones(2, 2), **LABELS, limit=float("inf"))

@@ -28,6 +28,11 @@ def numbers(values: Any) -> np.ndarray:
     -------
     array
         An array of the same shape.
+
+    Raises
+    ------
+    TypeError
+        If the numbers are complex.
     """
     if hasattr(values, "detach"):
         values = values.detach().cpu()
