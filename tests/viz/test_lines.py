@@ -258,3 +258,5 @@ def test_runs_that_do_not_fit_are_refused(series, reason):
 def test_what_is_negative_is_not_cut_off():
     ax: Any = spread_chart([32, 64], {"a": [[-1.0, -2.0], [-3.0, -4.0]]}, **LABELS).axes[0]
     assert ax.get_ylim()[0] < -4
+    ax = spread_chart([32, 64], {"a": [[-1.0, -2.0]]}, **LABELS, base=-7).axes[0]
+    assert ax.get_ylim()[0] == -7

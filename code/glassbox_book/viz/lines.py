@@ -236,7 +236,7 @@ def spread_chart(
     x_label, y_label : str
         What the axes are.
     base, limit : number, optional
-        Where the vertical axis starts and ends.
+        Where the vertical axis starts and ends; a start of 0 is lowered for negative values.
     level : tuple of str and number, optional
         The name and value of a level to compare with, drawn as a dotted line.
 
@@ -273,8 +273,8 @@ def spread_chart(
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
         write(ax, level[0], (0, level[1]), (0, 1), **look)
     _mark(ax, places)
-    negative = any((runs < 0).any() for runs in drawn.values())
-    ax.set_ylim(None if negative else base, limit)
+    hidden = not base and any((runs < 0).any() for runs in drawn.values())
+    ax.set_ylim(None if hidden else base, limit)
     ax.grid(axis="y")
     if len(series) > 1:
         name_ends(ax, ends)
