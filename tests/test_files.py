@@ -113,3 +113,14 @@ def test_where_there_are_no_locks_one_trains_all_the_same(
     monkeypatch.setattr("fcntl.flock", refuse)
     with lock(tmp_path):
         pass
+
+
+def test_a_link_stays_one_and_what_it_names_is_written(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    target, link = tmp_path / "out" / "real.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    with atomic_write(link) as part:
+        part.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"

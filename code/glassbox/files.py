@@ -30,7 +30,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path
-        The destination, which is replaced; missing parent folders are created.
+        The destination, which is replaced, or what it links to; missing parent folders are created.
 
     Yields
     ------
@@ -46,6 +46,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         If something cannot be written, for example because the disk is full.
     """
     path = Path(path).expanduser()
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-", suffix=PART) as beside:
         part = Path(beside, path.name)

@@ -88,6 +88,39 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     return folder
 
 
+def find_model(source: str | os.PathLike[str], *names: str) -> Path:
+    """Return the folder of a model.
+
+    Parameters
+    ----------
+    source : str or path
+        The name of a model in this package, or a folder.
+    *names : str
+        Files, at least one of which must be in the folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such model.
+    """
+    packaged = Path(str(files("glassbox"))) / "pretrained_weights"
+    carried = sorted({file.parent.name for name in names for file in packaged.glob(f"*/{name}")})
+    folder = packaged / str(source) if source in carried else Path(source).expanduser()
+    if not any((folder / name).is_file() for name in names):
+        expected = " or ".join(names)
+        found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"
+        raise FileNotFoundError(
+            f"no model {os.fspath(source)!r} ({found}): expected a folder with {expected}, or one "
+            f"that this package carries: {', '.join(carried) or 'none'}"
+        )
+    return folder
+
+
 def check_sha256(file: Path, expected: str) -> None:
     """Reject a file whose content differs from the published one.
 

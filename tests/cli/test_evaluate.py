@@ -1,6 +1,7 @@
 """`glassbox evaluate`: every figure printed and written is that of the functions it names."""
 
 import json
+import os
 import re
 import sys
 from typing import Any
@@ -312,6 +313,7 @@ REFUSED = {
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
         (["--json", "/"], "'/' is a folder; expected the name of a file in one"),
         (["--json", "~"], "is a folder; expected the name of a file in one"),
+        (["--json", os.devnull], f"'{os.devnull}' is a device or a pipe"),
     ],
     "german": [
         (["--data", "tatoeba"], "translates de to en; tatoeba is in en, fr"),
@@ -384,3 +386,12 @@ def test_figures_are_written_whole_or_not_at_all(folder, glassbox, tmp_path, mon
     assert glassbox("evaluate", folder, "--limit", "1", "--json", file).status == 2
     assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
     assert file.read_text() == "before"
+
+
+def test_a_folder_that_admits_no_file_is_named_before_anything_is_computed(
+    folder, glassbox, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
+    answer = glassbox("evaluate", folder, "--json", tmp_path / "figures.json")
+    assert (answer.status, answer.out) == (2, "")
+    assert f"no files can be written to the folder {str(tmp_path)!r}" in answer.err

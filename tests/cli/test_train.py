@@ -237,3 +237,13 @@ def test_the_package_has_its_tasks() -> None:
         "masked_language_model",
         "translation",
     }
+
+
+def test_a_folder_that_admits_no_file_is_named_before_the_data_are_read(
+    glassbox: Command, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
+    answer = glassbox("train", run, "--folder", tmp_path / "here")
+    assert (answer.status, answer.out) == (2, "")
+    assert "here cannot be written to: name one with --folder" in answer.err
+    assert [*(tmp_path / "here").iterdir()] == []

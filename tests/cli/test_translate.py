@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from glassbox.cli import main
 from glassbox.cli import translate as module
 from glassbox.translation import Alternative, Translator
 from tests.cli.conftest import started
@@ -264,3 +265,23 @@ def test_a_reader_that_leaves_ends_it_without_a_word(folder):
 def test_the_toy_is_what_the_tests_take_it_for(folder):
     assert [Translator.from_pretrained(folder).translate(text) for text in HERE] == [*HERE.values()]
     assert ACCENTS[1] in toy.ENGLISH
+
+
+@pytest.mark.parametrize("arguments", [["--to", "fr"], ["--from", "en"]])
+def test_a_hint_follows_a_text_in_another_language_than_was_asked_for(arguments, glassbox):
+    """The book's own translator, which has seen both languages."""
+    answer = glassbox("translate", *arguments, "J'aime les chiens.", "I like dogs.", "Paris.", "")
+    assert answer.status == 0
+    assert len(answer.out.split("\n")) > 4
+    assert answer.err == (
+        """glassbox: "J'aime les chiens." looks like 'fr', which the directions asked for do not """
+        "start from: check --from and --to\n"
+    )
+    assert glassbox("translate", "J'aime les chiens.", "I like dogs.").err == ""
+
+
+def test_closed_streams_are_empty(folder, glassbox, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert [*module.lines()] == []
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["translate", "--model", folder, "I see a dog."]) == 0

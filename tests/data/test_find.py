@@ -295,3 +295,14 @@ def test_a_disk_that_has_no_room_is_not_taken_for_a_missing_network(published, m
     assert caught.value.filename == str(machine / published.name)
     assert left(machine) == []
     assert find(published.name).read_bytes() == CONTENT
+
+
+def test_what_the_library_says_of_a_folder_is_kept(published, machine, monkeypatch):
+    """It puts a folder that admits no file into words, without a number."""
+
+    def refuse(*_, **__):
+        raise PermissionError("the cache cannot be created: define another")
+
+    monkeypatch.setattr("pooch.Pooch.fetch", refuse)
+    with pytest.raises(PermissionError, match=r"^the cache cannot be created: define another$"):
+        find(published.name)

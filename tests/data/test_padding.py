@@ -21,3 +21,16 @@ def test_a_row_may_be_empty():
     token_ids, mask = pad([[], [4]], 9)
     assert token_ids.tolist() == [[9], [4]]
     assert mask.flatten().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ([], ValueError, "there is no text to pad"),
+        ([[1], [1.7, 2.2]], TypeError, "row 1 is torch.float32; expected whole numbers"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_reader")
+def test_what_is_no_ids_is_refused(rows, error, message):
+    with pytest.raises(error, match=message):
+        pad(rows, 0)

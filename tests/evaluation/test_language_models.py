@@ -11,6 +11,7 @@ import transformers
 from glassbox.evaluation import estimate_loss, evaluate_language_model
 from glassbox.evaluation.likelihood import Likelihood
 from glassbox.models import GPT2, Llama, LlamaConfig
+from glassbox.models.character_model import CharacterModel
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
 
@@ -197,6 +198,14 @@ def test_what_cannot_be_estimated_is_refused(options, says):
 def test_ids_that_are_no_tensor_of_integers_are_refused(function, token_ids, says):
     with pytest.raises(TypeError, match=says):
         function(model(), token_ids)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda model, ids: evaluate_language_model(model, ids, 30), estimate_loss]
+)
+def test_a_model_with_its_characters_is_refused(function):
+    with pytest.raises(TypeError, match="model is of type CharacterModel; expected a LanguageMod"):
+        function(CharacterModel.from_pretrained(), text())
 
 
 def test_one_window_is_enough_for_an_estimate():

@@ -177,3 +177,11 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         CharacterModel.from_pretrained(tmp_path / "nowhere")
+
+
+def test_the_package_s_own_is_found_by_its_name():
+    found = CharacterModel.from_pretrained("shakespeare")
+    assert found.characters == CharacterModel.from_pretrained().characters
+    assert len(found.characters) == 65
+    with pytest.raises(FileNotFoundError, match=r"no model 'moliere'.*carries: shakespeare"):
+        CharacterModel.from_pretrained("moliere")

@@ -16,6 +16,7 @@ from glassbox.positional import (
     interleaved_to_half,
     relative_buckets,
     rotary_frequencies,
+    rotary_rotation,
     rotate,
     sinusoidal_encoding,
 )
@@ -176,6 +177,21 @@ POSITIONS = {
         lambda: embed(positions=[0, 1]),
         TypeError,
         ["of type list", "integers"],
+    ),
+    "waves at a list": (
+        lambda: sinusoidal_encoding([0, 1], 8),  # type: ignore[arg-type]
+        TypeError,
+        ["positions is of type list", "expected a tensor"],
+    ),
+    "a rotation by a width": (
+        lambda: rotary_rotation(RANGE, 8),  # type: ignore[arg-type]
+        TypeError,
+        ["frequencies is of type int", "expected a tensor"],
+    ),
+    "buckets of a list": (
+        lambda: relative_buckets([1]),  # type: ignore[arg-type]
+        TypeError,
+        ["relative is of type list", "expected a tensor"],
     ),
     "a length": (lambda: turn(positions=5), TypeError, ["is of type int", "torch.arange"]),
     "turns at no integers": (

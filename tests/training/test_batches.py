@@ -146,6 +146,12 @@ def test_blocks_are_as_many_as_asked_for(
     assert {len(batch) for step in epoch for batch in step} == {batch_size}
 
 
+@pytest.mark.parametrize("kind", [np.array, torch.tensor, tuple])
+@pytest.mark.usefixtures("as_a_reader")
+def test_lengths_may_be_an_array(kind: Any) -> None:
+    assert LengthBatches(kind([3, 1, 2, 3, 3, 1]), 6, 2, seed=1).epoch(0) == ORDER
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -44,6 +44,21 @@ def test_numbers_out_of_range_and_unknown_kinds_are_refused(
 
 
 @pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"compile": "false"}, "compile='false': expected True or False"),
+        ({"clip": "1"}, "clip='1': expected a number"),
+        ({"eps": "1e-9"}, "eps='1e-9': expected a number"),
+        ({"weight_decay": "0.1"}, "weight_decay='0.1': expected a number"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_reader")
+def test_texts_are_not_taken_for_what_they_say(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        replace(TrainingConfig(), **changes)
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"clip": None},

@@ -1,7 +1,7 @@
 """A file says all about a run, and what it says wrongly is named with the file and the entry."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ from glassbox.training import (
     TrainingConfig,
     TranslationConfig,
     read_run,
+    train,
 )
 from glassbox.training.runs import Run
 from glassbox.training.tasks import TASKS
 from glassbox.training.tasks.translation import read_rows
 from glassbox.transformer import TransformerConfig
-from tests.training.toy import Toy, ToyConfig, weights
+from tests.training.toy import TRAINING, Toy, ToyConfig, weights
 
 FILES = sorted(RUNS.glob("*/run.toml"))
 FILE = """
@@ -278,3 +279,38 @@ def test_a_run_remembers_what_it_learns_and_how(
     file.write_text(file.read_text().replace("[toy]", "[other]"))
     with pytest.raises(ValueError, match="task was 'toy' and is 'other'"):
         read_run(file).start(tmp_path / "run")
+
+
+@dataclass(frozen=True)
+class FromFile(ToyConfig):
+    text: str | Path | None = field(default=None, metadata={"file": True})
+
+
+def test_a_task_s_configuration_and_files_are_remembered_without_a_run(tmp_path: Path) -> None:
+    """Nobody has to describe a task: another width, or text, is another run."""
+    config, text = replace(TRAINING, steps=2), tmp_path / "text.txt"
+    text.write_text("one")
+    task = Toy(FromFile(text=text))
+    assert train(task, config, tmp_path / "run")
+    assert train(task, config, tmp_path / "run")
+    with pytest.raises(ValueError, match="tokens was 24 and is 30"):
+        train(Toy(FromFile(text=text, tokens=30)), config, tmp_path / "run")
+    text.write_text("two")
+    with pytest.raises(ValueError, match=r"the sha256 of \S*text\.txt"):
+        train(task, config, tmp_path / "run")
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_configuration_is_no_task_and_a_dictionary_no_configuration(tmp_path: Path) -> None:
+    given: Any = ToyConfig(), {"steps": 2}
+    with pytest.raises(TypeError, match="task is of type ToyConfig; expected a Task"):
+        train(given[0], TRAINING, tmp_path)
+    with pytest.raises(TypeError, match="config is of type dict; expected a TrainingConfig"):
+        train(Toy(), given[1], tmp_path)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_one_direction_is_a_pair_of_pairs() -> None:
+    directions: Any = ("es", "en")
+    with pytest.raises(TypeError, match=r"directions=\('es', 'en'\): expected pairs"):
+        TranslationConfig(corpus="phrases", directions=directions)

@@ -160,6 +160,10 @@ BAD = {
         "kind='cosine' falls from step warmup=4000 to step total, which is None",
     ),
     "end in the warm-up": ({"kind": "linear", "total": 4000}, "which is 4000: give a later one"),
+    "an end that is no whole number": (
+        {"kind": "cosine", "total": 5e3},
+        "total=5000.0: expected an int",
+    ),
     "floor above": (
         {"kind": "cosine", "total": 5000, "peak": 0.1, "floor": 0.2},
         "floor=0.2: expected 0 to peak=0.1",

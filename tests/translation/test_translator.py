@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 import torch
 
+from glassbox import weights
 from glassbox.generation import beam_search, generate
 from glassbox.masks import padding_mask
 from glassbox.tokenization import BPE
@@ -313,7 +314,7 @@ def test_what_cannot_be_written_leaves_what_was_there(translator, tmp_path, monk
 
 
 def test_a_packaged_translator_is_found_by_its_name(translator, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "files", lambda package: tmp_path / package)
+    monkeypatch.setattr(weights, "files", lambda package: tmp_path / package)
     folder = tmp_path / "glassbox" / "pretrained_weights"
     translator.save_pretrained(folder / "toy-en-fr")
     (folder / "another-kind").mkdir()

@@ -116,6 +116,10 @@ CASES = {
         lambda: attention_map(np.full((5, 5), np.nan), TOKENS),
         r"query 0 and key 0 is nan",
     ),
+    "map of scores": (
+        lambda: attention_map(np.full((5, 5), -2.5), TOKENS),
+        r"attention weights lie between 0 and 1, and these between -2.5 and -2.5.*not the scores",
+    ),
     "titles": (lambda: attention_maps([np.eye(5)], TOKENS, titles=[]), r"1 maps and 0 titles"),
     "no maps": (lambda: attention_maps([], TOKENS, titles=[]), r"no panels.*at least one head"),
     "no columns": (lambda: attention_map(np.eye(5), TOKENS, columns=0), r"columns=0.*at least 1"),

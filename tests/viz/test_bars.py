@@ -1,5 +1,6 @@
 """Bars are as long as the numbers they are given, and what does not fit is refused."""
 
+import math
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -98,6 +99,8 @@ def test_panels_that_do_not_fill_the_last_row_leave_it_empty():
         ({"p": (["a"], [1])}, {"highlight": {"p": [1]}}, r"highlight has 1; 'p' has .* 0 to 0"),
         ({"p": (["a"], [1])}, {"highlight": {"p": ["a"]}}, r"highlight has a; 'p' has .* 0 to 0"),
         ({"p": (["a"], [1])}, {"columns": 0}, r"columns=0: must be at least 1"),
+        ({"p": (["a", "b"], {"s": [1, math.nan]})}, {}, r"'p', 's' has the value nan"),
+        ({"p": (["a"], [-math.inf])}, {}, r"'p', '' has the value -inf"),
     ],
 )
 @pytest.mark.usefixtures("as_a_reader")

@@ -1,5 +1,6 @@
 """Figures of decoding: reshaped distributions, searches as trees, one quantity for another."""
 
+import math
 from itertools import combinations
 from typing import Any
 
@@ -60,6 +61,8 @@ def test_a_bar_beyond_the_limit_has_its_number() -> None:
         (BEFORE, {}, "no panels"),
         ([1.0], {"a": BEFORE}, "'before' has 1 probabilities for 3 tokens"),
         (BEFORE, {"a": [1.0]}, "'a' has 1 probabilities for 3 tokens"),
+        (BEFORE, {"a": [0.5, 0.5, math.nan]}, "the probabilities of 'a' lie between 0 and 1"),
+        (BEFORE, {"a": [1.5, -0.5, 0.0]}, "and these between -0.5 and 1.5"),
     ],
 )
 def test_distributions_that_do_not_fit_are_refused(before: Any, panels: Any, message: str) -> None:

@@ -218,6 +218,16 @@ VOCABULARY = {
         TypeError,
         ["['low']", "list", "string"],
     ),
+    "lines of a file": (
+        lambda: vocabulary_slider(cast(Any, ["l o", "lo w"]), "low"),
+        ValueError,
+        ["'l o' is no merge", "pairs of tokens"],
+    ),
+    "a merge of one": (
+        lambda: vocabulary_slider(cast(Any, [("l", "o"), ("low",)]), "low"),
+        ValueError,
+        ["('low',) is no merge"],
+    ),
     "a place beyond the slider": (
         lambda: vocabulary_slider([("l", "o")], "low", start=51),
         ValueError,

@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parser(argv).parse_args(argv)
         status: int = arguments.run(arguments)
-        sys.stdout.flush()  # here, where a broken pipe is expected
+        if sys.stdout is not None:  # closed
+            sys.stdout.flush()  # here, where a broken pipe is expected
         return status
     except KeyboardInterrupt:
         return INTERRUPTED

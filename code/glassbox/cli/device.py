@@ -13,7 +13,7 @@ def find_device(name: str) -> torch.device:
     """
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"--device {name}: expected cpu, or what is here ({reason})") from error

@@ -75,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise OSError(
             f"the folder {folder} cannot be made: {error.strerror}. Name one that can with --folder"
         ) from error
+    if not os.access(folder, os.W_OK):
+        raise OSError(f"the folder {folder} cannot be written to: name one with --folder")
     logger, handler = logging.getLogger("glassbox.training"), logging.StreamHandler()
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)  # lines of progress where no terminal shows a bar

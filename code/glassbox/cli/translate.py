@@ -1,6 +1,7 @@
 """``glassbox translate``: sentences from the arguments, or from standard input line by line."""
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -102,6 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
                 "translator has learned from: do not rely on the translation",
                 file=sys.stderr,
             )
+        elif spoken := translator.other_language(text, source=arguments.source, to=arguments.to):
+            print(
+                f"glassbox: {one_line(text[:40])!r} looks like {spoken!r}, which the directions "
+                "asked for do not start from: check --from and --to",
+                file=sys.stderr,
+            )
     return 0
 
 
@@ -159,6 +166,8 @@ def lines() -> Iterator[str]:
     ValueError
         If a line is not UTF-8, naming it.
     """
+    if sys.stdin is None:  # closed
+        return
     if sys.stdin.isatty():
         print("One sentence on each line; Ctrl-D ends.", file=sys.stderr)
     for number, line in enumerate(sys.stdin.buffer, 1):
@@ -172,7 +181,7 @@ def lines() -> Iterator[str]:
 
 
 def check_folder(file: Path) -> None:
-    """Reject a ``file`` that cannot be written: its folder does not exist, or it is one.
+    """Reject a ``file`` that cannot be replaced by a new one, before anything is computed.
 
     Raises
     ------
@@ -180,9 +189,17 @@ def check_folder(file: Path) -> None:
         If there is no folder to write it in.
     IsADirectoryError
         If it is a folder itself.
+    PermissionError
+        If the folder does not admit new files.
+    ValueError
+        If it exists and is no regular file, such as a pipe.
     """
     file = file.expanduser()  # a shell leaves the tilde of --json=~/figures.json
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; expected the name of a file in one")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"no folder {str(file.parent)!r} to write {file.name} in: make it")
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{str(file)!r} is a device or a pipe; expected the name of a file")
+    if not os.access(file.parent, os.W_OK):
+        raise PermissionError(f"no files can be written to the folder {str(file.parent)!r}")

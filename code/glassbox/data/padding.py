@@ -34,8 +34,21 @@ def pad(
         Integers, ``(batch, length)``.
     mask : Tensor
         Boolean, ``(batch, 1, 1, length)``: ``True`` at the ids of the rows, ``False`` at padding.
+
+    Raises
+    ------
+    ValueError
+        If there is no text.
+    TypeError
+        If an id is not a whole number.
     """
-    ids = [torch.tensor(row, dtype=torch.int64) for row in rows]
+    if not len(rows):
+        raise ValueError("there is no text to pad: rows is empty")
+    ids = [torch.as_tensor(row) for row in rows]
+    for number, row in enumerate(ids):
+        if row.is_floating_point() and len(row):
+            raise TypeError(f"row {number} is {row.dtype}; expected whole numbers, token ids")
+    ids = [row.long() for row in ids]
     real = [torch.ones(len(row), dtype=torch.bool) for row in rows]
     token_ids = pad_sequence(ids, batch_first=True, padding_value=pad_id, padding_side=side)
     mask = pad_sequence(real, batch_first=True, padding_value=False, padding_side=side)

@@ -178,6 +178,7 @@ def _download(file: DataFile, folder: Path) -> Path:
             "variable GLASSBOX_DATA names"
         ) from error
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not name the file
+        if error.errno is not None:  # otherwise the library has put it into words
+            error.filename = error.filename or str(path)  # a full disk does not name the file
         raise
     return path

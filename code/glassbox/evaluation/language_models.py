@@ -67,7 +67,7 @@ def evaluate_language_model(
     ValueError
         If the text has less than two tokens, or a number is out of its range.
     TypeError
-        If ``token_ids`` are not a tensor of integers.
+        If ``token_ids`` are not a tensor of integers, or ``model`` is no language model.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def estimate_loss(
     ValueError
         If the text is shorter than a window and its last label, or a number is out of its range.
     TypeError
-        If ``token_ids`` are not a tensor of integers.
+        If ``token_ids`` are not a tensor of integers, or ``model`` is no language model.
 
     Notes
     -----
@@ -162,6 +162,8 @@ def _window_losses(
 
 def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
     """Reject what is no text; return how much of it the model reads at a time."""
+    if not isinstance(model, LanguageModel):
+        raise TypeError(f"model is of type {type(model).__name__}; expected a LanguageModel")
     check_tensors(token_ids=token_ids)
     if token_ids.dim() != 1:
         raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")

@@ -7,7 +7,7 @@ from glassbox.models.fill_mask import FillMask
 from glassbox.tokenization.formats.files import VOCAB_TXT
 from glassbox.translation import Translator
 from glassbox.translation.tokenizer import TRANSLATOR_FILE
-from glassbox.translation.translator import find_model
+from glassbox.weights import find_model
 
 
 def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel | FillMask:

@@ -15,7 +15,7 @@ from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
 from glassbox.tokenization.checks import check_ids
-from glassbox.tokenization.formats.files import find_folder
+from glassbox.weights import find_model
 
 LANGUAGE_MODEL_FILE = "language_model.json"
 #: The language models of this package, by their ``model_type`` in ``config.json``.
@@ -55,17 +55,27 @@ class CharacterModel:
         self._ids = {character: number for number, character in enumerate(characters)}
 
     @classmethod
-    def from_pretrained(cls, folder: str | os.PathLike[str]) -> "CharacterModel":
+    def from_pretrained(cls, source: str | os.PathLike[str] = "shakespeare") -> "CharacterModel":
         """Load what :meth:`save_pretrained` wrote, in eval mode, on the CPU, in float32.
+
+        Parameters
+        ----------
+        source : str or path, optional
+            A folder, or the name of a model in this package. Defaults to the book's own.
+
+        Returns
+        -------
+        CharacterModel
+            The model with its characters.
 
         Raises
         ------
         FileNotFoundError
-            If the folder or a file is missing.
+            If there is no such model, or a file is missing.
         ValueError
             If a file is damaged or does not match the others.
         """
-        path = find_folder(folder, LANGUAGE_MODEL_FILE)
+        path = find_model(source, LANGUAGE_MODEL_FILE)
         try:
             characters = read_json(path / LANGUAGE_MODEL_FILE)["characters"]
             kind = KINDS[read_json(path / "config.json")["model_type"]]

@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassbox.around import NOTHING, Around
-from glassbox.checks import check_base, check_embeddings, check_even
+from glassbox.checks import check_base, check_embeddings, check_even, check_tensors
 
 
 class Positions(nn.Module):
@@ -59,16 +59,17 @@ class Positions(nn.Module):
         return NOTHING
 
 
-def check_waves(d_model: int, base: float) -> None:
+def check_waves(d_model: int, base: float, **positions: Tensor) -> None:
     """Reject a width that does not divide into pairs, and a base that does not lengthen the waves.
 
     Raises
     ------
     TypeError
-        If ``d_model`` is not an integer.
+        If ``d_model`` is not an integer, or the positions are not a tensor.
     ValueError
         If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
     """
+    check_tensors(**positions)
     check_even("d_model", d_model, "each wave gives a sine and a cosine")
     check_base(base)
 
@@ -96,8 +97,7 @@ def sinusoidal_encoding(
     base : float, optional
         :math:`b`; the longest wave repeats after :math:`2 \pi b^{1 - 2/d}` positions.
     concatenated : bool, optional
-        Whether all sines precede all cosines, as in Marian. The paper puts the sine and cosine of
-        each pair next to each other. See :func:`interleaved_to_half`.
+        Whether all sines precede all cosines, as in Marian; see :func:`interleaved_to_half`.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def sinusoidal_encoding(
     Raises
     ------
     TypeError
-        If ``d_model`` is not an integer.
+        If ``d_model`` is not an integer, or ``positions`` is not a tensor.
     ValueError
         If ``d_model`` is odd or less than 2, or ``base`` is not greater than 1.
 
@@ -115,8 +115,9 @@ def sinusoidal_encoding(
     -----
     Vaswani et al. (2017), section 3.5. Chapter 6, equation ``eq-sinusoidal``.
     """
-    if not (isinstance(d_model, int) and d_model > 0 and d_model % 2 == 0 and base > 1):
-        check_waves(d_model, base)
+    fits = isinstance(positions, Tensor) and isinstance(d_model, int)
+    if not (fits and d_model > 0 and d_model % 2 == 0 and base > 1):
+        check_waves(d_model, base, positions=positions)
     # Angles of thousands of radians leave float32 too few places after the point.
     exact = torch.float32 if positions.device.type == "mps" else torch.float64
     exponents = torch.arange(0, d_model, 2, dtype=exact, device=positions.device) / d_model

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassbox.around import Around, Rotation
-from glassbox.checks import broadcasts, check_base, check_even, check_positions
+from glassbox.checks import broadcasts, check_base, check_even, check_positions, check_tensors
 from glassbox.positional.absolute import Positions
 
 WHY_EVEN = "its components are turned in pairs"
@@ -130,11 +130,17 @@ def rotary_rotation(
     Rotation
         ``(..., length, d_k)`` each.
 
+    Raises
+    ------
+    TypeError
+        If positions or frequencies are not tensors.
+
     Notes
     -----
     Su et al. (2024), section 3.2.2. Computed in float32, as in the models trained with it: at
     position 100,000 an angle is off by some thousandths. Chapter 6, equation ``eq-rotary``.
     """
+    check_tensors(positions=positions, frequencies=frequencies)
     angles = positions[..., None].float() * frequencies
     cos, sin = angles.cos(), angles.sin()
     if interleaved:

@@ -50,6 +50,7 @@ class LengthBatches:
     def __post_init__(self) -> None:
         for name in ("tokens", "accumulate"):
             check_at_least(name, getattr(self, name), 1)
+        object.__setattr__(self, "lengths", [*map(index, self.lengths)])  # of arrays, too
         if not self.lengths:
             raise ValueError("there is no example to learn from: lengths is empty")
         if min(self.lengths) < 1:

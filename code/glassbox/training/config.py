@@ -1,6 +1,7 @@
 """The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from operator import index
 from typing import Literal, get_args
 
@@ -47,7 +48,7 @@ class TrainingConfig:
     ValueError
         If a number is out of its range or a kind is unknown.
     TypeError
-        If ``seed`` is not a whole number, or ``schedule`` not a schedule.
+        If a number is none, ``compile`` neither true nor false, or ``schedule`` not a schedule.
 
     Notes
     -----
@@ -77,6 +78,11 @@ class TrainingConfig:
             check_at_least(name, getattr(self, name), 1)
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
+        if not isinstance(self.compile, bool):
+            raise TypeError(f"compile={self.compile!r}: expected True or False")
+        for name in ("eps", "clip", "weight_decay"):
+            if not isinstance(getattr(self, name), Real | None):
+                raise TypeError(f"{name}={getattr(self, name)!r}: expected a number")
         for name in ("eps", "clip"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)}: must be more than 0")

@@ -17,7 +17,7 @@ from glassbox.training.metrics import Metrics, progress_bar
 from glassbox.training.resuming import locked_folder, resume, save_if_due, write_model
 from glassbox.training.state import TrainingState
 from glassbox.training.stopping import check_finite, stop_signals
-from glassbox.training.task import Task
+from glassbox.training.task import Task, defining_task
 
 
 def training_loop(
@@ -91,8 +91,9 @@ def train(
     group : Processes, optional
         The processes that train; this one alone, on the CPU, if left out.
     described : mapping, optional
-        What else determines the weights, such as the sizes of the model: a checkpoint stores it,
-        and is rejected if it differs.
+        What else determines the weights. A checkpoint stores it together with ``config``, the
+        task's own configuration and the digests of the files named there, and is rejected if
+        anything differs.
     tensorboard : bool, optional
         Whether to write the metrics for TensorBoard as well.
 
@@ -103,6 +104,8 @@ def train(
 
     Raises
     ------
+    TypeError
+        If ``task`` or ``config`` is not what it should be.
     FloatingPointError
         If loss, gradients or weights are no longer finite. The last checkpoint is from before.
     CheckpointError
@@ -118,9 +121,14 @@ def train(
     Chapter 9. Initial weights and dropout are drawn from PyTorch's own generator, which is seeded
     anew in each step: what is drawn from it after the training depends on ``config``.
     """
+    for name, given, kind in (("task", task, Task), ("config", config, TrainingConfig)):
+        if not isinstance(given, kind):
+            found = type(given).__name__
+            raise TypeError(f"{name} is of type {found}; expected a {kind.__name__}")
     group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder).expanduser()
     # As in JSON: tuples become lists, and unsupported types fail before the first step.
-    definition = json.loads(json.dumps({**(described or {}), **defining(config)}))
+    described = {**(described or {}), **defining_task(task), **defining(config)}
+    definition = json.loads(json.dumps(described))
     torch.manual_seed(stream(config.seed, 0))
     model = task.build().to(group.device)
     wrapped = distribute(model, group, config.sharding)

@@ -62,7 +62,7 @@ class Metrics(AbstractContextManager["Metrics"]):
             need("tensorboard", "writing for TensorBoard")  # before anything is changed
         folder.mkdir(parents=True, exist_ok=True)
         _forget(folder / LOG, resume_at)
-        self._file = FileIO(folder / LOG, "a")
+        self._file = FileIO(str(folder / LOG), "a")
         if tensorboard:
             from torch.utils.tensorboard import SummaryWriter
 

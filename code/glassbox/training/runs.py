@@ -1,9 +1,8 @@
 """A training run as a file: the task, its data, and how it is trained (chapter 9)."""
 
-import hashlib
 import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -12,7 +11,7 @@ from glassbox.training.config import TrainingConfig
 from glassbox.training.distributed import Processes
 from glassbox.training.loop import train
 from glassbox.training.schedule import Schedule
-from glassbox.training.task import Task
+from glassbox.training.task import Task, file_entries
 from glassbox.training.tasks import TASKS
 
 
@@ -42,8 +41,7 @@ class Run:
         Parameters
         ----------
         folder, group, tensorboard : str or path, Processes, bool
-            As for :func:`glassbox.training.train`. A checkpoint stores the digests of the run's
-            data files, and is rejected if they have changed.
+            As for :func:`glassbox.training.train`.
 
         Returns
         -------
@@ -58,11 +56,7 @@ class Run:
             If a data file is missing.
         """
         task: Task = TASKS[self.task][0](self.task_config, self.training.seed)
-        described = {"task": self.task, **asdict(self.task_config)}
-        for name in _file_entries(type(self.task_config)):
-            if (path := described[name]) is not None:
-                digest = hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
-                described[name] = {"path": path, "sha256": digest}
+        described = {"task": self.task}
         return train(
             task, self.training, folder, group, described=described, tensorboard=tensorboard
         )
@@ -120,17 +114,12 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
     )
 
 
-def _file_entries(kind: Any) -> list[str]:
-    """Return the entries of a configuration that name files."""
-    return [field.name for field in fields(kind) if field.metadata.get("file")]
-
-
 def _find_beside(path: Path, tables: dict[str, Any]) -> None:
     """Resolve the data files named in a run's file relative to its folder."""
     for task, (_, kind) in TASKS.items():
         table = tables.get(task)
         if isinstance(table, dict):
-            for name in _file_entries(kind):
+            for name in file_entries(kind):
                 if isinstance(table.get(name), str):
                     table[name] = str(path.parent / Path(table[name]).expanduser())
 

@@ -70,7 +70,9 @@ class Schedule:
         if not 0 <= self.floor <= self.peak:
             raise ValueError(f"floor={self.floor}: expected 0 to peak={self.peak}")
         if self.kind in ("cosine", "linear"):
-            if not isinstance(self.total, int) or self.total <= self.warmup:
+            if self.total is not None:
+                check_at_least("total", self.total, 1)
+            if self.total is None or self.total <= self.warmup:
                 raise ValueError(
                     f"kind={self.kind!r} falls from step warmup={self.warmup} to step total, "
                     f"which is {self.total}: give a later one, such as the number of steps"

@@ -1,9 +1,12 @@
 """What the loop requires of a task, and how several processes share its examples."""
 
+import hashlib
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import asdict, fields, is_dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -16,6 +19,8 @@ from glassbox.training.loss import Loss
 @runtime_checkable
 class Task(Protocol):
     """A model and the text it learns from. The loop knows nothing else about either.
+
+    If a task has a ``config`` that is a dataclass, checkpoints store it.
 
     Notes
     -----
@@ -39,6 +44,24 @@ class Task(Protocol):
 
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the trained ``model`` into a ``folder``, ready for use."""
+
+
+def file_entries(config: Any) -> list[str]:
+    """Return the entries of a task's configuration, or of its class, that name files."""
+    return [field.name for field in fields(config) if field.metadata.get("file")]
+
+
+def defining_task(task: Task) -> dict[str, object]:
+    """Return the configuration of a task, with the digests of the files that it names."""
+    config = getattr(task, "config", None)
+    if not is_dataclass(config):
+        return {}
+    entries = asdict(config)  # type: ignore[arg-type]
+    for name in file_entries(config):
+        if (path := entries[name]) is not None:
+            digest = hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
+            entries[name] = {"path": os.fspath(path), "sha256": digest}
+    return entries
 
 
 def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:

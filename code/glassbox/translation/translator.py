@@ -5,9 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.resources import files
 from itertools import groupby, islice
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import torch
@@ -21,11 +19,14 @@ from glassbox.modes import evaluating
 from glassbox.tokenization.checks import check_texts
 from glassbox.transformer import Transformer
 from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
+from glassbox.weights import find_model
 
 #: The default number of beams.
 N_BEAMS = 5
 #: Sources are batched by length, in steps of this many tokens.
 BLOCK = 8
+#: How probable a language must be to contradict the user.
+SURE = 0.99
 
 
 class Alternative(NamedTuple):
@@ -178,6 +179,35 @@ class Translator:
         if len(targets) > 1:
             raise ValueError(f"into which language? Give to=..., one of {targets}")
         return targets[0]
+
+    def other_language(
+        self, text: str, *, source: str | None = None, to: str | None = None
+    ) -> str | None:
+        """Return the language of a text that is almost certainly not in one that was asked for.
+
+        Parameters
+        ----------
+        text, source, to : str, str or None, str or None
+            As for :meth:`target_language`.
+
+        Returns
+        -------
+        str or None
+            The language, if no direction that fits ``source`` and ``to`` starts from it.
+
+        Raises
+        ------
+        ValueError
+            If there is no such direction.
+        """
+        sources = {one for one, _ in self._directions(source, to)}
+        if self.tokenizer.classifier is None:
+            return None
+        ids = self.tokenizer.encode_text(text)
+        for language, probability in self.tokenizer.classifier.probabilities(ids).items():
+            if probability > SURE and language not in sources:
+                return language
+        return None
 
     @overload
     def translate(self, text: str, to: str | None = ..., **options: Any) -> str: ...
@@ -375,36 +405,3 @@ def _batches(rows: dict[int, list[int]], batch_size: int) -> Iterator[list[int]]
     for _, group in groupby(places, key=lambda place: math.ceil(len(rows[place]) / BLOCK)):
         while batch := list(islice(group, batch_size)):
             yield batch
-
-
-def find_model(source: str | os.PathLike[str], *names: str) -> Path:
-    """Return the folder of a model.
-
-    Parameters
-    ----------
-    source : str or path
-        The name of a model in this package, or a folder.
-    *names : str
-        Files, at least one of which must be in the folder.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such model.
-    """
-    packaged = Path(str(files("glassbox"))) / "pretrained_weights"
-    carried = sorted({file.parent.name for name in names for file in packaged.glob(f"*/{name}")})
-    folder = packaged / str(source) if source in carried else Path(source).expanduser()
-    if not any((folder / name).is_file() for name in names):
-        expected = " or ".join(names)
-        found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"
-        raise FileNotFoundError(
-            f"no model {os.fspath(source)!r} ({found}): expected a folder with {expected}, or one "
-            f"that this package carries: {', '.join(carried) or 'none'}"
-        )
-    return folder

@@ -5,7 +5,7 @@ import shutil
 from importlib.resources import files
 from pathlib import Path
 
-from glassbox.translation.translator import find_model
+from glassbox.weights import find_model
 
 #: The translator that the page runs, the language model, and the BERT.
 MODEL, POET, BERT = "tatoeba-en-fr", "shakespeare", "bert-english"

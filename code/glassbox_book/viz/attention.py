@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from glassbox_book.viz.cells import Cells, maps
-from glassbox_book.viz.panels import numbers, side_by_side
+from glassbox_book.viz.panels import check_range, numbers, side_by_side
 from glassbox_book.viz.tokens import visible_all
 
 
@@ -116,6 +116,7 @@ def _matrix(weights: Any, q_len: int, k_len: int) -> np.ndarray:
     if not np.isfinite(matrix).all():
         query, key = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(f"the weight of query {query} and key {key} is {matrix[query, key]}")
+    check_range("attention weights", matrix)
     if matrix.shape != (q_len, k_len):
         raise ValueError(
             f"weights of shape {matrix.shape} do not fit {q_len} query tokens and {k_len} key "

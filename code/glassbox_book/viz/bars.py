@@ -120,6 +120,9 @@ def _check(
         raise ValueError(f"{title!r} has {len(series)} series; {len(_SERIES)} can be told apart")
     for name, values in series.items():
         check_length(f"{title!r}, {name!r}", values, "values", len(labels), "labels")
+        if not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)][0]
+            raise ValueError(f"{title!r}, {name!r} has the value {wrong}: a bar has an end")
     for place in marked:
         if place not in range(len(labels)):
             raise ValueError(

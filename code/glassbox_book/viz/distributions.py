@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from glassbox_book.viz.panels import grid, numbers, side_by_side
+from glassbox_book.viz.panels import check_range, grid, numbers, side_by_side
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import ROSE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
@@ -61,6 +61,7 @@ def reshaped(
     first = numbers(before)
     for title, values in (("before", first), *drawn.items()):
         check_length(repr(title), values, "probabilities", len(names), "tokens")
+        check_range(f"the probabilities of {title!r}", values)
     top = limit or 1.08 * max(first.max(), *(values.max() for values in drawn.values()))
     size = (width() / columns, _ROW * len(names) + _AROUND)
     fig, axes = grid(

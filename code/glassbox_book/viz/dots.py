@@ -52,7 +52,8 @@ def dot_charts(
     -----
     Chapter 11.
     """
-    columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {label: values}}")
+    columns = 1 if is_narrow() else columns
+    columns = side_by_side(panels, columns, "{title: {label: values}}", nested=True)
     if not isinstance(annotate, str) and annotate.keys() != panels.keys():
         raise ValueError(
             f"annotate has formats for {list(annotate)}; the panels are {list(panels)}"

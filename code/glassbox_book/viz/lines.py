@@ -122,7 +122,8 @@ def line_charts(
 def _panels(
     x: Any, panels: Panels, log: dict[str, bool], columns: int, **layout: Any
 ) -> tuple[Figure, list[Axes]]:
-    columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: {series: values}}")
+    columns = 1 if is_narrow() else columns
+    columns = side_by_side(panels, columns, "{title: {series: values}}", nested=True)
     places = numbers(x)
     drawn = {
         title: {name: numbers(values) for name, values in series.items()}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glassbox_book.viz.panels import numbers
+from glassbox_book.viz.panels import check_range, numbers
 
 Array = NDArray[np.float64]
 
@@ -144,12 +144,7 @@ def _check_weights(weights: Array) -> None:
             f"{weights[layer, head, query, key]}; a row that may attend to nothing should hold "
             "zeros: check the mask"
         )
-    low, high = weights.min(), weights.max()
-    if low < -1e-4 or high > 1 + 1e-4:
-        raise ValueError(
-            f"attention weights lie between 0 and 1, and these between {low:.4g} and {high:.4g}: "
-            "pass the weights after the softmax, not the scores"
-        )
+    check_range("attention weights", weights)
 
 
 def _check_vectors(number: int, shape: tuple[int, ...], query: Array, key: Array) -> None:

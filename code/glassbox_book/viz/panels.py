@@ -1,6 +1,6 @@
 """Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -42,7 +42,25 @@ def numbers(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.float64)
 
 
-def side_by_side(panels: Collection[Any], columns: int, expected: str) -> int:
+def check_range(what: str, values: np.ndarray) -> None:
+    """Check that probabilities are numbers between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If one is not.
+    """
+    low, high = values.min(), values.max()
+    if not (low >= -1e-4 and high <= 1 + 1e-4):
+        raise ValueError(
+            f"{what} lie between 0 and 1, and these between {low:.4g} and {high:.4g}: "
+            "pass them after the softmax, not the scores"
+        )
+
+
+def side_by_side(
+    panels: Collection[Any], columns: int, expected: str, *, nested: bool = False
+) -> int:
     """Return the number of panels side by side: ``columns``, or all panels if they are fewer.
 
     Parameters
@@ -53,6 +71,8 @@ def side_by_side(panels: Collection[Any], columns: int, expected: str) -> int:
         The number asked for.
     expected : str
         A description of valid ``panels``, for the error.
+    nested : bool
+        Whether ``panels`` is to map each title to a mapping.
 
     Returns
     -------
@@ -62,10 +82,12 @@ def side_by_side(panels: Collection[Any], columns: int, expected: str) -> int:
     Raises
     ------
     ValueError
-        If there are no panels, or ``columns`` is less than 1.
+        If there are no panels, they are no mappings, or ``columns`` is less than 1.
     """
     if not panels:
         raise ValueError(f"no panels to draw; pass {expected}")
+    if nested and not all(isinstance(panel, Mapping) for panel in dict(panels).values()):
+        raise ValueError(f"{panels!r:.60} is no dictionary of dictionaries; pass {expected}")
     if columns < 1:
         raise ValueError(f"columns={columns}: must be at least 1")
     return min(columns, len(panels))

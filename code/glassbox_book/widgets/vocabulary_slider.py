@@ -54,6 +54,9 @@ def vocabulary_slider(
         raise TypeError(f"the text {text!r} is of type {type(text).__name__}; pass a string")
     if not merges:
         raise ValueError("merges is empty; pass those of a trained byte-level tokenizer")
+    for merge in merges:
+        if isinstance(merge, str) or len(merge) != 2:
+            raise ValueError(f"{merge!r} is no merge; expected pairs of tokens, as ('a', 'b')")
     check_whole("start", start, 0, STOPS)
     used = merges_at(start, len(merges))
     tokens = cut(text, merges[:used])

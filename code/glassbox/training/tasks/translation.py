@@ -102,6 +102,8 @@ class TranslationConfig:
 
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
+        if any(isinstance(pair, str) for pair in self.directions):
+            raise TypeError(f"directions={self.directions!r}: expected pairs, as (('es', 'en'),)")
         directions = tuple((source, target) for source, target in self.directions)
         if not directions:
             raise ValueError("directions is empty: name at least one, such as (('fr', 'en'),)")
