@@ -246,9 +246,13 @@ def test_a_temperature_changes_the_bars_and_a_draw_goes_one_token_on(piece, tran
 
 def test_a_temperature_set_before_the_translator_is_loaded_counts_once_it_is(piece, translator):
     shown = piece("next-token")
-    shown.part("temperature").fill("2")
+    shown.part("temperature").focus()
+    for pressed in range(10):
+        shown.page.keyboard.press("ArrowRight")
+        assert shown.part("temperature-shown").inner_text() == f"{1.1 + pressed / 10:.1f}"
     offer = shown.part("answer").locator("button")
     offer.wait_for()
+    assert shown.page.evaluate("document.activeElement.dataset.part") == "temperature"
     assert "model.safetensors" not in shown.fetched()
     shown.after(offer.click)
     *_, logits = looked(translator, scene.SENTENCE)

@@ -17,11 +17,22 @@ def test_targets_of_the_header_are_large_enough_for_a_finger(read):
 
 
 def test_what_the_header_offers_has_words(read):
-    for width in (1400, 390, 360):
+    for width in (1400, 390, 360, 320):
         page = read(ONE, width=width).page
         links = page.locator(".gb-notebook a:visible, .gb-switch button:visible").all_inner_texts()
         assert [text.removeprefix("↓ ") for text in links] == ["Notebook", "Key code", "All code"]
         assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_an_entry_of_the_drawer_closes_it(read):
+    page = read(ONE, width=390, has_touch=True, is_mobile=True).page
+    page.locator(".secondary-toggle:visible").tap()
+    drawer = page.locator("#pst-secondary-sidebar-modal")
+    entry = drawer.locator("a:visible").nth(3)
+    address = entry.get_attribute("href")
+    entry.tap()
+    drawer.wait_for(state="hidden")
+    assert page.url.endswith(address)
 
 
 SKIP = """() => {

@@ -63,6 +63,13 @@ def test_search_begins_with_what_the_words_mean(read, index):
     assert first["text"] in [part[3] for part in index["chapters/glossary.html"]]
 
 
+def test_many_sections_are_counted_as_the_book_writes_numbers(read):
+    page = read("search.html").page
+    page.wait_for_function("'glassboxIndex' in window")
+    assert len(ask(page, "the")) > 1000
+    assert re.fullmatch(r"\d,\d{3} results.*", page.inner_text(".gb-status"))
+
+
 def test_search_says_when_nothing_or_not_all_was_found(read):
     page = read("search.html").page
     page.wait_for_function("'glassboxIndex' in window")

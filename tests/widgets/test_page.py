@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -193,6 +194,35 @@ def test_a_dragged_arrow_changes_its_numbers(show: Show) -> None:
         assert after[2 * row + 1] < float(before[2 * row + 1])
         assert shown_tables(page) == attend(page)
     assert is_clean(shown)
+
+
+def test_a_finger_drags_an_arrow_and_scrolls_beside_it(show: Show) -> None:
+    touch = {"width": 390, "has_touch": True, "is_mobile": True}
+    page = show(playground(), body="<style>body { min-height: 4000px }</style>", **touch).page
+    handle = page.locator('.gb-handle[data-name="query"][data-row="0"]').bounding_box()
+    plane = page.locator(".gb-planes svg").first.bounding_box()
+    assert handle is not None
+    assert plane is not None
+    finger = page.context.new_cdp_session(page)
+
+    def drag(x: float, y: float) -> None:
+        send = partial(finger.send, "Input.dispatchTouchEvent")
+        send({"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        for step in range(1, 11):
+            send({"type": "touchMove", "touchPoints": [{"x": x + 2 * step, "y": y - 4 * step}]})
+        send({"type": "touchEnd", "touchPoints": []})
+
+    def numbers() -> list[float]:
+        return [float(field.input_value()) for field in part(page, "query").all()]
+
+    x = numbers()[0]
+    drag(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+    page.wait_for_function("x => document.querySelector('[data-part=query]').value > x", arg=x)
+    dragged = numbers()
+    assert page.evaluate("scrollY") == 0
+    drag(plane["x"] + plane["width"] - 40, plane["y"] + plane["height"] - 10)
+    page.wait_for_function("scrollY > 0")
+    assert numbers() == dragged
 
 
 def test_one_vector_of_a_token_asks_is_found_and_is_averaged(show: Show) -> None:

@@ -135,12 +135,12 @@
     const all = hits.length + terms.length;
     const said = !all ? `Nothing in the book matches “${query.trim()}”.`
       : !complete ? "No section contains all of these words. These contain some of them:"
-        : `${all} ${all === 1 ? "result" : "results"}${some.length < hits.length ? ", of which these are the first:" : ":"}`;
+        : `${all.toLocaleString("en")} ${all === 1 ? "result" : "results"}${some.length < hits.length ? ", of which these are the first:" : ":"}`;
     const status = element("p", "gb-status", said);
     status.setAttribute("role", "status");
     box.replaceChildren(status, element("ol", "", ...[...terms, ...some].map((part) => shown(part, patterns))));
     if (some.length < hits.length && limit < Infinity) {
-      const more = element("a", "gb-all", `All ${all} results`);
+      const more = element("a", "gb-all", `All ${all.toLocaleString("en")} results`);
       more.href = `${root}search.html?q=${encodeURIComponent(query)}`;
       box.append(more);
     }

@@ -21,7 +21,8 @@
 
   function words(source) {
     const found = [], indents = [0];
-    let line = 1, depth = 0, fresh = true, place = 0;
+    const opened = [];  // the lines of the brackets that are still open
+    let line = 1, fresh = true, place = 0;
     const add = (kind, text = '') => found.push({ kind, text, line });
     const wrong = (message) => { page.line = line; fail('SyntaxError', message); };
     while (place < source.length) {
@@ -37,17 +38,21 @@
       WORD.lastIndex = place;
       const [text, ...groups] = WORD.exec(source) ?? wrong(`${source[place]} was not expected here`);
       const kind = KINDS[groups.findIndex((group) => group !== undefined)];
-      if (kind === 'newline' && !depth) {
+      if (kind === 'newline' && !opened.length) {
         if (!fresh) add('line');
         fresh = true;
       } else if (kind !== 'newline' && kind !== 'space') {
-        depth += '([{'.includes(text) - ')]}'.includes(text);
+        if ('([{'.includes(text)) opened.push(line);
+        else if (')]}'.includes(text)) opened.pop();
         add(OTHERS.has(text) || (kind === 'text' && /^\w/.test(text)) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
       }
       line += text.split('\n').length - 1;
       place += text.length;
     }
-    if (depth > 0) wrong('a bracket is not closed');
+    if (opened.length) {
+      line = opened.at(-1);
+      wrong('a bracket is not closed');
+    }
     add('line');
     while (indents.pop()) add('out');
     add('end');
@@ -138,7 +143,12 @@
     };
 
     const parameters = (end) => bracket(end, () => {
-      const own = { isRest: accept('*'), name: take('name') };
+      const isRest = accept('*');
+      if (is('**', '/') || (isRest && is(','))) {
+        page.line = tokens[i].line;
+        unknown(isRest ? 'a * without a name' : `${tokens[i].text} in front of a parameter`);
+      }
+      const own = { isRest, name: take('name') };
       if (end === ')' && accept(':')) expression();
       return Object.assign(own, accept('=') && { otherwise: expression() });
     }).parts;

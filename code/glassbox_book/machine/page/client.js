@@ -49,6 +49,12 @@ export class Panel {
   }
 
   get temperature() { return Number(this.part("temperature").value); }
+  // The number beside the slider, also where a browser that goes back has kept the slider's place.
+  followTemperature() {
+    const slider = this.part("temperature"), show = () => { this.part("temperature-shown").textContent = this.temperature.toFixed(1); };
+    slider?.addEventListener("input", show);
+    if (slider) show();
+  }
 
   load() {
     return (this.loading ??= this.fetchModel().catch((error) => {
@@ -83,6 +89,6 @@ export class Panel {
       this.load().then(act, ({ message }) => this.say(message)).finally(() => { this.place = null; });
     });
     this.place.append(button);
-    button.focus();
+    if (pressed.type !== "range") button.focus();  // a slider that is moved keeps the focus
   }
 }

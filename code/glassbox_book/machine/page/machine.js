@@ -105,6 +105,7 @@ class Machine extends Panel {
       if (!this.scene.steps[this.step].logits) await this.again();
       act(this.scene.steps[this.step]);
     }, target);
+    this.followTemperature();
     on(this.part("temperature"), "input", withLogits(() => this.drawStep()));
     on(this.part("draw"), "click", withLogits(({ logits }) => this.choose(draw(this.tempered(logits), Math.random()), null, 1)));
     const width = () => this.part("large").querySelectorAll("thead th").length;
@@ -155,7 +156,6 @@ class Machine extends Panel {
 
   // The probabilities at the reader's temperature.
   tempered(logits) {
-    this.part("temperature-shown").textContent = this.temperature.toFixed(1);
     return softmax(Float64Array.from(logits, (logit) => logit / this.temperature));
   }
 

@@ -20,10 +20,8 @@ export class Poet extends Panel {
     this.part("controls").hidden = false;
     this.root.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.write(LENGTH); });
     this.part("restart").addEventListener("click", () => this.whenLoaded(() => { this.begun = null; return this.write(0); }));
-    this.part("temperature").addEventListener("input", () => {
-      this.part("temperature-shown").textContent = this.temperature.toFixed(1);
-      if (this.logits) this.drawBars();
-    });
+    this.followTemperature();
+    this.part("temperature").addEventListener("input", () => { if (this.logits) this.drawBars(); });
     this.part("bars").addEventListener("click", ({ target }) => {
       const button = target.closest("button");
       if (button) this.whenLoaded(() => this.write(0, this.loaded[button.dataset.id]), button);

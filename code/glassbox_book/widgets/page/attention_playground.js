@@ -219,6 +219,11 @@ glassboxWidgets.define('attention_playground', (root) => {
       svg.setPointerCapture(event.pointerId);
       event.preventDefault();
     });
+    // A finger on a handle drags it; beside one, it scrolls the page. Browsers heed `touch-action` on
+    // a whole drawing alone.
+    svg.addEventListener('touchstart', (event) => {
+      if (event.target.dataset.name) event.preventDefault();
+    }, { passive: false });
     svg.addEventListener('pointermove', (event) => held && move(event));
     for (const end of ['pointerup', 'pointercancel']) {
       svg.addEventListener(end, () => {

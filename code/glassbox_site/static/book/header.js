@@ -1,4 +1,4 @@
-// The header: buttons that say what they do, and contents that stay hidden.
+// The header: buttons that say what they do, contents that stay hidden, and a drawer that closes.
 "use strict";
 {
   // The theme's tooltips stay where a finger or Esc leaves them; the browser's own do not.
@@ -18,6 +18,9 @@
   };
   new MutationObserver(say).observe(page, { attributeFilter: ["data-mode"] });
   say();
+
+  const drawer = document.getElementById("pst-secondary-sidebar-modal");  // of a page's sections, on a narrow screen
+  drawer?.addEventListener("click", ({ target }) => { if (target.closest("a")) drawer.close(); });
 
   const contents = document.getElementById("pst-primary-sidebar");
   const hidden = "pst-sidebar-hidden";
