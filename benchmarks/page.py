@@ -56,7 +56,8 @@ SPEED = """\
 rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
-Below 1, ours is faster."""
+Below 1, ours is faster.
+Repeated on the same machine, a ratio varies by a few hundredths, so one that near 1 is a tie."""
 GROWTH = """\
 The exponent comes from a power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\

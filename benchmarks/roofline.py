@@ -14,10 +14,10 @@ from benchmarks.timing import fastest_of
 #: In how many vectors one matrix is multiplied at once: from a token to a batch of training.
 VECTORS = (1, 4, 16, 64, 256, 1024)
 DTYPES = (torch.float32, torch.bfloat16)
-#: Widths of a matrix and bytes that no cache holds, long enough to read that starting does not
-#: count.
-WIDTH = {"cpu": 6144, "cuda": 16_384}
-READ = {"cpu": 2**28, "cuda": 2**32}
+#: Widths of a matrix at least as large as the caches, and bytes larger than they, long enough to
+#: read that starting does not count.
+WIDTH = {"cpu": 4096, "cuda": 16_384}
+COPIED = {"cpu": 2**28, "cuda": 2**32}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Roof:
     @property
     def what(self) -> str:
         """What was measured."""
-        return f"moving memory and multiplying matrices, {self.dtype}"
+        return f"copying memory and multiplying matrices, {self.dtype}"
 
     @property
     def ridge(self) -> float:
@@ -59,11 +59,13 @@ class Roof:
 
 
 def measure(
-    device: str, *, width: int | None = None, read: int | None = None, rounds: int = 10
+    device: str, *, width: int | None = None, copied: int | None = None, rounds: int = 10
 ) -> Iterator[Roof]:
     """Measure the bandwidth once, and the products in each precision."""
-    width = width or WIDTH[device]
-    gigabytes = bandwidth(device, read or READ[device], rounds) / 1e9
+    width, copied = width or WIDTH[device], copied or COPIED[device]
+    numbers, copy = (torch.ones(copied // 4, device=device) for _ in range(2))
+    seconds = fastest_of(lambda: copy.copy_(numbers), device, rounds=rounds)
+    gigabytes = 2 * copied / seconds / 1e9  # each number is read and written
     for dtype in DTYPES:
         points = [product(device, dtype, n, width, rounds) for n in (*VECTORS, width)]
         yield Roof(
@@ -74,17 +76,6 @@ def measure(
             max(point.gflops for point in points),
             tuple(points[:-1]),
         )
-
-
-def bandwidth(device: str, n_bytes: int, rounds: int = 10) -> float:
-    """Return how many bytes move in a second where numbers are added up, or copied if that is more.
-
-    A processor may read what it is about to overwrite, too, so copying alone can show too little.
-    """
-    numbers, copy = (torch.ones(n_bytes // 4, device=device) for _ in range(2))
-    reading = fastest_of(numbers.sum, device, rounds=rounds)
-    copying = fastest_of(lambda: copy.copy_(numbers), device, rounds=rounds)
-    return max(n_bytes / reading, 2 * n_bytes / copying)  # copied: each is read and written
 
 
 def product(device: str, dtype: torch.dtype, vectors: int, width: int, rounds: int) -> Point:

@@ -11,7 +11,7 @@ from glassbox.results import SPEED, SPEED_ON_GPU
 
 @pytest.fixture(scope="module")
 def roofs() -> list[roofline.Roof]:
-    return list(roofline.measure("cpu", width=32, read=4096, rounds=1))
+    return list(roofline.measure("cpu", width=32, copied=4096, rounds=1))
 
 
 def test_every_precision_has_its_points(roofs: list[roofline.Roof]) -> None:
@@ -26,17 +26,6 @@ def test_half_the_bytes_are_twice_the_intensity(roofs: list[roofline.Roof]) -> N
         assert half.intensity == 2 * wide.intensity
     # 2 * 32 * 32 operations on a matrix of 32 * 32 and two vectors of 32 numbers, four bytes each
     assert roofs[0].points[0].intensity == pytest.approx(2048 / (4 * (1024 + 64)))
-
-
-@pytest.mark.parametrize(
-    ("reading", "copying", "expected"), [(1, 3, 4096), (4, 2, 4096), (2, 3, 8192 / 3)]
-)
-def test_bandwidth_is_that_of_reading_or_of_copying(
-    reading: float, copying: float, expected: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = iter([reading, copying])
-    monkeypatch.setattr(roofline, "fastest_of", lambda *_, **__: next(times))
-    assert roofline.bandwidth("cpu", 4096) == expected
 
 
 def test_results_are_written_as_the_chapter_reads_them(roofs: list[roofline.Roof]) -> None:
