@@ -57,7 +57,10 @@ rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
 Below 1, ours is faster.
-Repeated on the same machine, a ratio varies by a few hundredths, so one that near 1 is a tie."""
+Repeated on the same two cores of an EPYC, some ratios varied by a tenth or more, so a ratio close
+to 1 is best read as a tie."""
+#: The GPU's times are from before the fastest of several rounds counted.
+AT_BEST = {"cpu": "; both are the shortest of several times", "cuda": ""}
 GROWTH = """\
 The exponent comes from a power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\
@@ -151,7 +154,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
             f"In a separate measurement of {one['what'].partition(',')[0]} with "
             f"{one['what'].split(', ')[1]}, a token takes {one['token_ms']:.1f} ms; reading all "
             f"the parameters but the table of positions from memory once takes "
-            f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time."
+            f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time{AT_BEST[one['device']]}."
         )
 
 
@@ -169,8 +172,8 @@ def painted(mark: float, measured: Mapping[str, Any]) -> str:
         slowest = [f"{{doc}}`/chapters/{name}`" for name, ms in times.items() if ms == longest]
         return (
             f"In a browser on this machine, in the best of three loads, the largest part of every "
-            f"chapter's page is painted within {longest:,g} ms (the longest time, of "
-            f"{' and '.join(slowest)}); "
+            f"chapter's page is painted within {longest:,g} ms "
+            f"(the slowest is {' and '.join(slowest)}); "
             f"{aim}: {'met' if longest <= mark else '**missed**'}."
         )
     return f"The largest paint of a chapter's page has not been measured; {aim}."

@@ -673,6 +673,18 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
         raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")
 
 
+def check_counts(config: object, *names: str) -> None:
+    """Reject fields of a configuration, given by name, that are not whole numbers from 1 on.
+
+    Raises
+    ------
+    ValueError
+        If one is not; the message names it.
+    """
+    for name in names:
+        check_at_least(name, getattr(config, name), 1)
+
+
 def check_first_derivative(what: str, instead: str) -> None:
     """Refuse a backward pass that is itself to be differentiated; called by functions without one.
 

@@ -177,9 +177,9 @@ def read_json(file: Path) -> dict[str, Any]:
     return content
 
 
-def write_json(file: Path, content: Mapping[str, Any], *, indent: int | None = None) -> None:
-    """Write ``content``, a JSON object, to a ``file`` in UTF-8, with ``indent`` spaces a level."""
-    file.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+def write_json(file: Path, content: Mapping[str, Any], **options: Any) -> None:
+    """Write ``content``, a JSON object, to a ``file`` in UTF-8; ``json.dumps`` has ``options``."""
+    file.write_text(json.dumps(content, ensure_ascii=False, **options) + "\n", encoding="utf-8")
 
 
 def _set_aside(folder: Path) -> Path:

@@ -1,7 +1,6 @@
 """Find, check, read and write the files of published models: safetensors, never pickles."""
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from importlib.resources import files
@@ -14,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import atomic_update, read_json
+from glassbox.files import atomic_update, read_json, write_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -195,9 +194,7 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         If ``folder`` is a file.
     """
     with atomic_update(folder) as written:
-        (written / CONFIG_FILE).write_text(
-            json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8"
-        )
+        write_json(written / CONFIG_FILE, config, indent=2, sort_keys=True)
         whole = torch.contiguous_format  # and a copy, for tensors that share memory
         tensors = {name: x.clone(memory_format=whole) for name, x in weights.items()}
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})

@@ -2,11 +2,9 @@
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
-from glassbox.looking.record import AttentionRecord, record
-from glassbox.modes import evaluating
+from glassbox.looking.record import AttentionRecord
 from glassbox.translation.translator import Alternative, Translator
 from glassbox_book.templates import fill
 from glassbox_book.viz import head_view, model_view
@@ -65,15 +63,14 @@ def cross_attention(
     -----
     Vaswani et al. (2017), section 3.2.3, on attention from decoder to encoder. Chapter 8.
     """
-    tokenizer, model = translator.tokenizer, translator.model
+    tokenizer = translator.tokenizer
     source = tokenizer.encode_source(text, to)
     written = [tokenizer.bpe.token_id(token) for token in translation.tokens]
     before = [tokenizer.bos_id, *written[:-1]]
-    with evaluating(model), torch.inference_mode(), record(model) as tape:
-        logits = model(*(torch.tensor([ids], device=translator.device) for ids in (source, before)))
+    tape, logits = translator.reread(source, before)
     layers = [tape[name] for name in tape if name.endswith("cross_attention")]
     rows, columns = ([*map(tokenizer.piece, ids)] for ids in (written, source))
-    return CrossAttention(rows, columns, layers, logits[0])
+    return CrossAttention(rows, columns, layers, logits)
 
 
 def attention_page(translator: Translator, text: str, to: str, translation: Alternative) -> str:

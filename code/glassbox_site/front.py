@@ -129,7 +129,7 @@ def ribbons(scene: dict[str, Any], name: str, *, tall: bool) -> str:
     )
 
 
-def row(tokens: list[str], kind: str, said: str) -> str:
+def row(tokens: list[str], kind: str, said: str, language: str = "en") -> str:
     """Return one sentence: a button for each token, which `front.js` makes interactive."""
     buttons = []
     for place, token in enumerate(tokens):
@@ -138,12 +138,13 @@ def row(tokens: list[str], kind: str, said: str) -> str:
         special = " gb-special" if token.startswith("<") else ""
         style = f"--w:{width(token) / 100:g};--g:{gap(place, token) / 100:g}"
         buttons.append(
-            f'<button type="button" class="gb-t{special}" tabindex="-1" style="{style}">'
+            f'<button type=button class="gb-t{special}" tabindex=-1 style="{style}">'
             f"{space}{shown}</button>"
         )
-    label = f'<span class="gb-side">{said}</span>'
+    label = f'<span class="gb-side" lang=en>{said}</span>'
     return (
-        f'<div class="gb-{kind}" role="group" aria-label="{said}">{label}{"".join(buttons)}</div>'
+        f'<div class="gb-{kind}" role="group" aria-label="{said}" lang={language}>'
+        f"{label}{''.join(buttons)}</div>"
     )
 
 
@@ -154,7 +155,7 @@ def stage(scene: dict[str, Any], number: int) -> str:
     return (
         f'<div class="gb-stage" style="--extent:{extent / 100:g};--rows:{rows}"'
         f"{' hidden' if number else ''}>"
-        + row(scene["source"], "from", "It reads")
+        + row(scene["source"], "from", "It reads", "fr")
         + ribbons(scene, f"ribbon-{number}-broad", tall=False)
         + ribbons(scene, f"ribbon-{number}-tall", tall=True)
         + row(scene["written"], "to", "It writes")
@@ -174,7 +175,7 @@ class Scene(SphinxDirective):
         scenes = json.loads(SCENES.read_text(encoding="utf-8"))
         choice = "\n".join(
             f'<label><input type="radio" name="scene" value="{number}"'
-            f"{'' if number else ' checked'}><span>{escape(scene['text'])}</span></label>"
+            f"{'' if number else ' checked'}><span lang=fr>{escape(scene['text'])}</span></label>"
             for number, scene in enumerate(scenes)
         )
         stages = "\n".join(stage(scene, number) for number, scene in enumerate(scenes))

@@ -161,7 +161,7 @@ def test_whole_number_is_shown_in_full():
 
 def test_numpy_array_is_not_a_tensor():
     text = said(SCORES, lambda query, key: scores(query, key).numpy())
-    assert "The scores is of type numpy.ndarray, expected torch.Tensor." in text
+    assert "Expected torch.Tensor for the scores, got numpy.ndarray." in text
 
 
 def test_wrong_device_is_named():

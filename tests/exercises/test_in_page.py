@@ -126,7 +126,7 @@ FAULTS = {
     "return (key @ query.T / query.size(-1) ** 0.5)": "The shape of the scores is (3, 2)",
     "query -= 1\n    return query @ key.T": "changed its argument query in place",
     "query[0][1] = 5.0": "changed its argument query in place",
-    "return [1.0, 2]": "The scores is of type list, expected torch.Tensor.",
+    "return [1.0, 2]": "Expected torch.Tensor for the scores, got list.",
     "query @ key.T": "Your function gave None. Did you forget return?",
     "return query @ key": (
         "in line 2:\n    return query @ key\n"

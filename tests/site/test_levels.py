@@ -134,3 +134,15 @@ def test_the_copy_button_is_there_for_a_finger(read):
     page = read(ONE, width=390, has_touch=True, is_mobile=True).page
     button = page.locator(".copybtn:visible").first
     assert button.evaluate("button => getComputedStyle(button).opacity") == "1"
+
+
+def test_what_was_open_is_open_again_after_a_reload_but_not_on_a_new_visit(read):
+    page = read(ONE).page
+    address = page.url
+    for fold in (page.locator("details.gb-code").nth(1), page.locator("details.gb-deeper").first):
+        fold.locator("summary").first.click()
+        page.reload()
+        assert fold.get_attribute("open") is not None
+    page.goto("about:blank")
+    page.goto(address)
+    assert fold.get_attribute("open") is None

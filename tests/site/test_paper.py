@@ -28,6 +28,13 @@ def test_what_only_paper_has_gets_no_style_of_the_site():
     assert not {*re.findall(names, style.read_text("utf-8"))} & {*re.findall(names, styles)}
 
 
+def test_paper_is_white_in_the_dark(read):
+    page = read(CHAPTER, dark=True).page
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
 class Paper:
     """The text of a PDF that Chromium wrote, page by page."""
 

@@ -48,6 +48,7 @@ def test_numbers_out_of_range_and_unknown_kinds_are_refused(
     [
         ({"compile": "false"}, "compile='false': expected True or False"),
         ({"clip": "1"}, "clip='1': expected a number"),
+        ({"eps": None}, "eps=None: expected a number"),
         ({"eps": "1e-9"}, "eps='1e-9': expected a number"),
         ({"weight_decay": "0.1"}, "weight_decay='0.1': expected a number"),
     ],

@@ -210,6 +210,13 @@ def test_without_the_site_s_scripts_the_table_opens_and_says_why(show: Show) -> 
     assert shown.is_clean()
 
 
+def test_on_the_site_a_reader_is_asked_for_no_cell(show: Show) -> None:
+    nowhere = 'data-content_root="nowhere/"'
+    shown = show(head_view(records(), TOKENS), attributes=nowhere, drawn=False)
+    shown.frame.wait_for_selector("text=The view could not be loaded: check your connection")
+    assert shown.page.locator("details[open] table").is_visible()
+
+
 def test_a_notebook_server_s_scripts_are_found_below_its_base_address(show: Show) -> None:
     config = '<script id="jupyter-config-data" type="application/json">{"baseUrl": "/"}</script>'
     view = head_view(records(), TOKENS)

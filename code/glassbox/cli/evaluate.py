@@ -1,7 +1,6 @@
 """``glassbox evaluate``: measure a model on a test set, in every way that applies."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import torch
 from glassbox.checks import check_at_least, need
 from glassbox.cli.device import find_device
 from glassbox.cli.translate import check_folder
-from glassbox.files import atomic_write
+from glassbox.files import atomic_write, write_json
 
 if TYPE_CHECKING:
     from glassbox.evaluation.corpora import ParallelTest
@@ -106,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     report[name] = list(measure(loaded, arguments))
     if arguments.json is not None:
         with atomic_write(arguments.json) as part:
-            part.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+            write_json(part, report, indent=1)
     return 0
 
 

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from glassbox.checks import check_kind
 from glassbox.data.alignments import AlignedPair
-from glassbox.looking import record
-from glassbox.modes import evaluating
 from glassbox.translation import Translator
 
 
@@ -101,9 +99,7 @@ def word_attention(
     check_kind("when", when, ("writing", "reading"))
     tokenizer = translator.tokenizer
     source, target = tokenizer.encode_source(pair.source, to), tokenizer.encode_target(pair.target)
-    inputs = [torch.tensor([ids], device=translator.device) for ids in (source, target[:-1])]
-    with evaluating(translator.model), record(translator.model) as tape:
-        translator.model(*inputs)
+    tape, _ = translator.reread(source, target[:-1])
     weights = torch.stack([run.weights[0] for name, run in tape.items() if "cross" in name])
     asking = target[1:] if when == "writing" else target[:-1]
     words = (word_numbers(tokenizer.tokens(ids)) for ids in (asking, source))

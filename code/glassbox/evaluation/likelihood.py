@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_counts
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ class Likelihood:
     n_bytes: int
 
     def __post_init__(self) -> None:
-        check_at_least("n_tokens", self.n_tokens, 1)
-        check_at_least("n_bytes", self.n_bytes, 1)
+        check_counts(self, "n_tokens", "n_bytes")
         if not math.isfinite(self.nats):
             raise ValueError(
                 f"nats={self.nats}: the model gives what is there no probability, or no number; "

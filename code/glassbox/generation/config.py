@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_at_least, check_counts
 from glassbox.generation.checks import check_not_negative, check_number, check_share, vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
@@ -146,8 +146,7 @@ class GenerationConfig:
         return ours
 
     def _check_ranges(self) -> None:
-        for name in ("max_new_tokens", "n_beams", "n_best"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "max_new_tokens", "n_beams", "n_best")
         check_at_least("min_new_tokens", self.min_new_tokens, 0)
         hint = ", the id of a token: tokenizer.token_id(token) gives it"
         for token in self.eos_ids:

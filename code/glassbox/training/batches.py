@@ -6,7 +6,7 @@ from operator import index
 
 import torch
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_counts
 
 #: The examples of one step of the optimiser: batches that are computed one after another, each a
 #: list of the examples' indices.
@@ -48,8 +48,7 @@ class LengthBatches:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "accumulate"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "tokens", "accumulate")
         object.__setattr__(self, "lengths", [*map(index, self.lengths)])  # of arrays, too
         if not self.lengths:
             raise ValueError("there is no example to learn from: lengths is empty")
@@ -124,8 +123,7 @@ class RandomBlocks:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("block_len", "batch_size", "steps", "accumulate"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "block_len", "batch_size", "steps", "accumulate")
         if self.text_len <= self.block_len:
             raise ValueError(
                 f"a text of {self.text_len} tokens is too short for block_len={self.block_len} "

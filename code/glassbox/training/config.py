@@ -1,11 +1,12 @@
 """The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from numbers import Real
 from operator import index
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_counts, check_kind
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -74,18 +75,21 @@ class TrainingConfig:
         for name in ("betas", "snapshots"):
             object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
         object.__setattr__(self, "seed", index(self.seed))  # checkpoints have none of NumPy's
-        for name in ("steps", "validate_every", "checkpoint_every", "average"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
         if not isinstance(self.compile, bool):
             raise TypeError(f"compile={self.compile!r}: expected True or False")
-        for name in ("eps", "clip", "weight_decay"):
-            if not isinstance(getattr(self, name), Real | None):
-                raise TypeError(f"{name}={getattr(self, name)!r}: expected a number")
-        for name in ("eps", "clip"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ValueError(f"{name}={getattr(self, name)}: must be more than 0")
+        positive: dict[str, Any] = {
+            "eps": self.eps,
+            "clip": math.inf if self.clip is None else self.clip,
+        }
+        for name, number in (*positive.items(), ("weight_decay", self.weight_decay)):
+            if not isinstance(number, Real):
+                raise TypeError(f"{name}={number!r}: expected a number")
+        for name, number in positive.items():
+            if not number > 0:
+                raise ValueError(f"{name}={number}: must be more than 0")
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas={self.betas}: expected two numbers from 0 to below 1")
         if not self.weight_decay >= 0:

@@ -9,12 +9,14 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple, overload
 
 import torch
+from torch import Tensor
 
 from glassbox.checks import check_at_least
 from glassbox.data.padding import pad
 from glassbox.files import atomic_update
 from glassbox.generation import GenerationConfig, beam_search, generate
 from glassbox.generation.config import configure
+from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
 from glassbox.tokenization.checks import check_texts
 from glassbox.transformer import Transformer
@@ -346,6 +348,26 @@ class Translator:
         found.sort(key=lambda one: one.log_probability, reverse=True)
         first: dict[str, Alternative] = {}
         return [one for one in found if first.setdefault(one.text, one) is one]
+
+    def reread(self, source_ids: list[int], target_ids: list[int]) -> tuple[Tape, Tensor]:
+        """Let the model read a translation again, in eval mode, and record every attention.
+
+        Parameters
+        ----------
+        source_ids, target_ids : list of int
+            The tokens that the encoder reads, and those that the decoder reads.
+
+        Returns
+        -------
+        Tape
+            The recorded attentions.
+        Tensor
+            The decoder's logits, ``(target_len, vocab)``.
+        """
+        inputs = (torch.tensor([ids], device=self.device) for ids in (source_ids, target_ids))
+        with evaluating(self.model), torch.inference_mode(), record(self.model) as tape:
+            logits = self.model(*inputs)
+        return tape, logits[0]
 
     def _directions(self, source: str | None, to: str | None) -> list[tuple[str, str]]:
         known = self.tokenizer.directions

@@ -38,7 +38,7 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
         return _text_difference(names[0], expected, got)
     number = _as_number(got)
     if number is None:
-        return f"The {names[0]} is of type {kind(got)}, expected {kind(expected)}."
+        return f"Expected {kind(expected)} for the {names[0]}, got {kind(got)}."
     if abs(number - expected) <= tolerance * (abs(expected) or 1.0):
         return None
     shown = show(got if isinstance(got, int) else number)
@@ -146,7 +146,7 @@ def _tuple_difference(
 
 def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) -> str | None:
     if not isinstance(got, Tensor):
-        return f"The {name} is of type {kind(got)}, expected torch.Tensor."
+        return f"Expected torch.Tensor for the {name}, got {kind(got)}."
     for what in ("layout", "device", "shape", "dtype"):
         is_, should = getattr(got, what), getattr(expected, what)
         if is_ != should:
@@ -169,7 +169,7 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
 
 def _text_difference(name: str, expected: str | list[str], got: Any) -> str | None:
     if not isinstance(got, type(expected)):
-        return f"The {name} is of type {kind(got)}, expected {kind(expected)}."
+        return f"Expected {kind(expected)} for the {name}, got {kind(got)}."
     texts = all(isinstance(part, str) for part in got)
     same = texts and got == expected
     return None if same else f"The {name} is {show(got)}, expected {show(expected)}."

@@ -14,8 +14,6 @@ from torch import Tensor
 
 from glassbox.attention import scaled_dot_product
 from glassbox.generation import choice
-from glassbox.looking.record import Tape, record
-from glassbox.modes import evaluating
 from glassbox.translation import Translator
 from glassbox_book.machine.assets import MODEL, model_files, size, version
 from glassbox_book.outputs import read
@@ -120,10 +118,7 @@ class Scene:
         self.source_ids = tokenizer.encode_source(SENTENCE, LANGUAGE)
         self.target_ids = [tokenizer.bpe.token_id(token) for token in best.tokens]
         before = [tokenizer.bos_id, *self.target_ids[:-1]]
-        model = translator.model
-        with evaluating(model), torch.inference_mode(), record(model) as tape:
-            logits = model(torch.tensor([self.source_ids]), torch.tensor([before]))[0]
-        self.tape: Tape = tape
+        self.tape, logits = translator.reread(self.source_ids, before)
         self.probabilities = logits.softmax(-1)
         self.text = best.text
         self.source = [visible(tokenizer.piece(token)) for token in self.source_ids]

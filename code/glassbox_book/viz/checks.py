@@ -1,26 +1,27 @@
 """Checks that the given tokens, layers and heads fit the attention."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 
 from glassbox_book.viz.maps import AttentionMaps
 from glassbox_book.viz.tokens import visible_all
 
 
-def token_texts(
+def with_tokens(
     maps: AttentionMaps, tokens: Sequence[str], key_tokens: Sequence[str] | None
-) -> tuple[list[str], list[str]]:
-    """Check the number of query and key tokens, and return them as they are shown.
+) -> AttentionMaps:
+    """Check the number of query and key tokens, and return the maps with these as they are shown.
 
     Raises
     ------
     ValueError
         If tokens and weights differ in number.
     """
-    left = visible_all(tokens)
-    right = left if key_tokens is None else visible_all(key_tokens)
+    rows = visible_all(tokens)
+    columns = rows if key_tokens is None else visible_all(key_tokens)
     q_len, k_len = maps.weights.shape[2:]
-    for name, found, needed in (("tokens", left, q_len), ("key_tokens", right, k_len)):
+    for name, found, needed in (("tokens", rows, q_len), ("key_tokens", columns, k_len)):
         if len(found) != needed:
             kind = "queries" if name == "tokens" else "keys"
             given = "tokens" if key_tokens is None else name
@@ -30,7 +31,7 @@ def token_texts(
                 "special tokens the tokenizer added"
                 + (", and key_tokens for cross-attention" if q_len != k_len else "")
             )
-    return left, right
+    return replace(maps, rows=rows, columns=columns)
 
 
 def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:

@@ -1,12 +1,13 @@
 """Two models' attention: the first, the second, or their difference."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any, get_args
 
 import numpy as np
 
-from glassbox_book.viz import checks, views
+from glassbox_book.viz import checks, geometry, views
 from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
@@ -57,7 +58,8 @@ def compare_heads(
         raise ValueError(f"view={view!r}; it can be 'neuron', 'head' or 'model'")
     first, second = (gather(source, vectors=view == "neuron") for source in (ours, theirs))
     _check_alike(first, second)
-    left, right = checks.token_texts(first, tokens, key_tokens)
+    first = checks.with_tokens(first, tokens, key_tokens)
+    second = replace(second, rows=first.rows, columns=first.columns)
     layers = list(range(first.n_layers))
     checks.check_one("layer", layer, layers)
     checks.check_one("head", head, range(first.n_heads))
@@ -71,7 +73,7 @@ def compare_heads(
     )
     all_heads = view == "model"
     shown = list(range(first.n_heads)) if all_heads else [head]
-    drawing, data = views.parts(view, first, left, right, layers, layer, shown)
+    drawing, data = views.parts(view, first, layers, layer, shown)
     data |= {
         "layer": layer,
         "names": list(_NAMES),
@@ -86,19 +88,18 @@ def compare_heads(
     ) + "".join(
         f"<p>{escape(name)}:</p>"
         + (picture_element(maps.weights, layers, shown) if all_heads else "")
-        + one_head_table(maps, layer, head, left, right)
+        + one_head_table(maps, layer, head)
         for name, maps in zip(_NAMES, (first, second), strict=True)
     )
     return View(
-        text=f"{' and '.join(_NAMES)}, "
-        f"{views.extent(left, right, layers, range(first.n_heads))}"
+        text=f"{' and '.join(_NAMES)}, {views.extent(first, layers, range(first.n_heads))}"
         + ("" if all_heads else f", first layer {layer}, head {head}"),
         data=data,
         static=static,
         summary=f"All heads as pictures, layer {layer}, head {head} as a table"
         if all_heads
         else table_summary(layer, head),
-        heights=views.heights(drawing, switch=True),
+        heights=geometry.frame_heights(drawing, switch=True),
         said=f"{said}.",
     )
 

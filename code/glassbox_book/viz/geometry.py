@@ -63,17 +63,16 @@ def neuron_drawing(q_len: int, k_len: int, *, expanded: bool = False) -> Drawing
     return Drawing(340.0, rows + 28.0, 0.74, top=18.0, widest=800.0)
 
 
-def frame_height(drawing: Drawing, *, switch: bool = False, narrow: bool = False) -> str:
-    """Return the CSS length a frame needs, given that its wrapper is a size container.
+def frame_heights(drawing: Drawing, *, switch: bool = False) -> tuple[str, str]:
+    """Return the CSS length a frame needs in a wide and in a narrow column.
 
-    The drawing is as wide as its column, within its limits of scale, and the height follows. A
-    comparison has a ``switch`` above the drawing.
+    The wrapper of the frame is a size container. The drawing is as wide as its column, within its
+    limits of scale, and the height follows. A comparison has a ``switch`` above the drawing.
     """
     smallest, largest = (drawing.height * scale for scale in (drawing.smallest, drawing.largest))
     fluid = drawing.height / drawing.width
     drawn = f"clamp({smallest:.2f}px,{fluid:.5f}*(100cqw - {_PADDING}px),{largest:.2f}px)"
     rest = _CONTROLS * (drawing.controls + switch) + _UNDER + _PADDING
-    rest += _NARROW_READOUT if narrow else _READOUT
-    if drawing.legend:
-        rest += _NARROW_LEGEND if narrow else _LEGEND
-    return f"calc({drawn} + {rest}px)"
+    wide = rest + _READOUT + _LEGEND * drawing.legend
+    narrow = rest + _NARROW_READOUT + _NARROW_LEGEND * drawing.legend
+    return f"calc({drawn} + {wide}px)", f"calc({drawn} + {narrow}px)"

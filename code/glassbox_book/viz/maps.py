@@ -1,7 +1,7 @@
 """The data of the attention views, gathered from recordings or tensors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,15 @@ class AttentionMaps:
         Query vectors, if the source has them.
     key : array, shape (layers, heads, k_len, d_k), or None
         Key vectors, if the source has them.
+    rows, columns : sequence of str
+        The query and key tokens as they are shown, once they are known.
     """
 
     weights: Array
     query: Array | None = None
     key: Array | None = None
+    rows: Sequence[str] = field(default=(), kw_only=True)
+    columns: Sequence[str] = field(default=(), kw_only=True)
 
     @property
     def n_layers(self) -> int:
@@ -49,11 +53,10 @@ class AttentionMaps:
     def pick(self, layers: Sequence[int], heads: Sequence[int] | None = None) -> "AttentionMaps":
         """Return the maps of some layers, and of some heads, in the order given."""
         chosen = slice(None) if heads is None else list(heads)
-        picked: Any = (
-            None if array is None else array[list(layers)][:, chosen]
-            for array in (self.weights, self.query, self.key)
-        )
-        return AttentionMaps(*picked)
+        arrays: dict[str, Any] = {"weights": self.weights, "query": self.query, "key": self.key}
+        for name, array in arrays.items():
+            arrays[name] = None if array is None else array[list(layers)][:, chosen]
+        return replace(self, **arrays)
 
 
 def gather(attention: Any, *, vectors: bool = False) -> AttentionMaps:

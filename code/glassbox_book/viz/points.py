@@ -13,11 +13,10 @@ from matplotlib.transforms import Bbox, BboxBase
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import PAGE_WIDTH, SERIES, TEXT, check_length, check_series
+from glassbox_book.viz.style import COLOURS, PAGE_WIDTH, SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible_all
 
 #: Groups differ by colour and marker; from the sixth on, colours repeat with other markers.
-_COLOURS = [look["color"] for look in SERIES[:5]]
 _MARKERS = "os^DvPX<*>"
 _GAP = 4.0  # points between a dot and its label
 _TALL = 4.5  # inches: wider panels are flatter
@@ -160,7 +159,7 @@ def _panel(
 def _draw(ax: Axes, panel: _Panel) -> None:
     for number, (name, marker) in enumerate(zip(panel.names, _MARKERS, strict=False)):
         x, y = panel.points[[group == name for group in panel.groups]].T
-        color = _COLOURS[number % len(_COLOURS)]
+        color = COLOURS[number % len(COLOURS)]
         ax.scatter(x, y, s=30, color=color, marker=marker, linewidths=0, label=name)
     ax.margins(0.12 if panel.labels else 0.06)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))

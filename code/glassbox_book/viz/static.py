@@ -21,23 +21,21 @@ def table_summary(layer: int, head: int) -> str:
     return f"The weights of layer {layer}, head {head} as a table"
 
 
-def one_head_table(
-    maps: AttentionMaps, layer: int, head: int, left: Sequence[str], right: Sequence[str]
-) -> str:
+def one_head_table(maps: AttentionMaps, layer: int, head: int) -> str:
     """Return the scrollable table of one head, with the strongest keys alone if it is large."""
     weights = maps.weights[layer, head]
     strongest = weights.size > MOST_CELLS
     places = (-weights.round(2)).argsort(kind="stable")[:, :3] if strongest else None
     rows = [
         (token, [(key, row[key]) for key in (range(len(row)) if places is None else places[i])])
-        for i, (token, row) in enumerate(zip(left, weights, strict=True))
+        for i, (token, row) in enumerate(zip(maps.rows, weights, strict=True))
     ]
     return fill(
         "viz/one_head.html",
         layer=layer,
         head=head,
         strongest=strongest,
-        keys=right,
+        keys=maps.columns,
         rows=rows,
         shade=_SHADE,
     )

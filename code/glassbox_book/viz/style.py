@@ -43,6 +43,9 @@ SERIES: tuple[dict[str, Any], ...] = tuple(
     )
 )
 
+#: The colours of vectors and of groups of points; none is that of a query, a key or a value.
+COLOURS = [look["color"] for look in SERIES[:5]]
+
 #: Width in inches of the site's column, on a large screen and on a phone.
 PAGE_WIDTH, PHONE_WIDTH = 7.0, 358 / 96
 

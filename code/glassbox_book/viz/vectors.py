@@ -13,10 +13,8 @@ from matplotlib.transforms import Bbox
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side, write
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
-from glassbox_book.viz.style import SERIES, TEXT
+from glassbox_book.viz.style import COLOURS, TEXT
 
-#: None of them is the colour of a query, a key or a value.
-_COLOURS = [look["color"] for look in SERIES[:5]]
 _MARGIN = 0.2  # of the larger side, around everything drawn: room for names
 _NEAR = 0.13  # of the width of a panel: names of closer tips would overlap
 _ALONE = 3.6  # inches: the width of a single panel
@@ -97,9 +95,9 @@ def _checked(title: str, named: Vectors) -> dict[str, np.ndarray]:
 
 def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
     names = list(dict.fromkeys(name for named in panels for name in named))
-    if len(names) > len(_COLOURS):
-        raise ValueError(f"{len(names)} names, {names}; {len(_COLOURS)} can be told apart")
-    return dict(zip(names, _COLOURS, strict=False))
+    if len(names) > len(COLOURS):
+        raise ValueError(f"{len(names)} names, {names}; {len(COLOURS)} can be told apart")
+    return dict(zip(names, COLOURS, strict=False))
 
 
 def _panels(titles: list[str], ends: list[np.ndarray]) -> tuple[Figure, list[Axes]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from glassbox_book.viz import geometry
-from glassbox_book.viz.checks import check_numbers, check_one, token_texts
+from glassbox_book.viz.checks import check_numbers, check_one, with_tokens
 from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
@@ -59,18 +59,17 @@ def head_view(
         If tokens and weights differ in number, a layer or head does not exist, or the attention
         cannot be drawn (see :func:`glassbox_book.viz.maps.gather`).
     """
-    maps = gather(attention)
-    left, right = token_texts(maps, tokens, key_tokens)
+    maps = with_tokens(gather(attention), tokens, key_tokens)
     layers = check_numbers("layer", layers, maps.n_layers)
     start = check_one("layer", layers[0] if layer is None else layer, layers)
     shown = check_numbers("head", heads, maps.n_heads)
-    drawing, data = parts("head", maps, left, right, layers, start, shown)
+    drawing, data = parts("head", maps, layers, start, shown)
     return View(
-        text=f"Head view: {extent(left, right, layers, range(maps.n_heads))}, first layer {start}",
+        text=f"Head view: {extent(maps, layers, range(maps.n_heads))}, first layer {start}",
         data=data | {"models": [model_data(maps.pick(layers))]},
-        static=one_head_table(maps, start, shown[0], left, right),
+        static=one_head_table(maps, start, shown[0]),
         summary=table_summary(start, shown[0]),
-        heights=heights(drawing),
+        heights=geometry.frame_heights(drawing),
         title=title,
     )
 
@@ -103,19 +102,18 @@ def model_view(
     TypeError, ValueError
         As for :func:`head_view`.
     """
-    maps = gather(attention)
-    left, right = token_texts(maps, tokens, key_tokens)
+    maps = with_tokens(gather(attention), tokens, key_tokens)
     layers = check_numbers("layer", layers, maps.n_layers)
     heads = check_numbers("head", heads, maps.n_heads)
     picked = maps.pick(layers, heads)
-    drawing, data = parts("model", maps, left, right, layers, layers[0], heads)
+    drawing, data = parts("model", maps, layers, layers[0], heads)
     return View(
-        text=f"Model view: {extent(left, right, layers, heads)}",
+        text=f"Model view: {extent(maps, layers, heads)}",
         data=data | {"models": [model_data(picked)]},
         static=picture_element(picked.weights, layers, heads)
-        + one_head_table(maps, layers[0], heads[0], left, right),
+        + one_head_table(maps, layers[0], heads[0]),
         summary=f"All heads as a picture, layer {layers[0]}, head {heads[0]} as a table",
-        heights=heights(drawing),
+        heights=geometry.frame_heights(drawing),
         title=title,
     )
 
@@ -154,37 +152,30 @@ def neuron_view(
     ValueError
         As for :func:`head_view`, and if ``attention`` has no queries and keys.
     """
-    maps = gather(attention, vectors=True)
-    left, right = token_texts(maps, tokens, key_tokens)
+    maps = with_tokens(gather(attention, vectors=True), tokens, key_tokens)
     layers = check_numbers("layer", layers, maps.n_layers)
     check_one("layer", layer, layers)
     check_one("head", head, range(maps.n_heads))
-    drawing, data = parts("neuron", maps, left, right, layers, layer, [head])
+    drawing, data = parts("neuron", maps, layers, layer, [head])
     if expanded:
         data["expanded"] = True
-        drawing = geometry.neuron_drawing(len(left), len(right), expanded=True)
+        drawing = geometry.neuron_drawing(len(maps.rows), len(maps.columns), expanded=True)
     return View(
-        text=f"Neuron view: {extent(left, right, layers, range(maps.n_heads))}, "
+        text=f"Neuron view: {extent(maps, layers, range(maps.n_heads))}, "
         f"first layer {layer}, head {head}",
         data=data | {"models": [model_data(maps.pick(layers))]},
-        static=one_head_table(maps, layer, head, left, right),
+        static=one_head_table(maps, layer, head),
         summary=table_summary(layer, head),
-        heights=heights(drawing),
+        heights=geometry.frame_heights(drawing),
         title=title,
     )
 
 
 def parts(
-    kind: Kind,
-    maps: AttentionMaps,
-    left: list[str],
-    right: list[str],
-    layers: list[int],
-    layer: int,
-    heads: list[int],
+    kind: Kind, maps: AttentionMaps, layers: list[int], layer: int, heads: list[int]
 ) -> tuple[geometry.Drawing, dict[str, Any]]:
     """Return the size of a view and the data that its scripts read, except the numbers."""
-    lengths, place = (len(left), len(right)), layers.index(layer)
+    lengths, place = (len(maps.rows), len(maps.columns)), layers.index(layer)
     if kind == "neuron":
         drawing = geometry.neuron_drawing(*lengths)
         wide = geometry.neuron_drawing(*lengths, expanded=True).as_data()
@@ -198,7 +189,7 @@ def parts(
         drawing = geometry.head_drawing(*lengths, maps.n_heads)
         squares = geometry.squares_in_a_row(maps.n_heads)
         own = {"layer": place, "heads": heads, "squares": squares}
-    shared = {"view": kind, "left": left, "right": right, "layers": layers}
+    shared = {"view": kind, "left": maps.rows, "right": maps.columns, "layers": layers}
     return drawing, {**shared, "size": drawing.as_data(), **own}
 
 
@@ -208,19 +199,11 @@ def model_data(maps: AttentionMaps) -> dict[str, Any]:
     return {name: numbers(array, digits) for name, array, digits in arrays if array is not None}
 
 
-def heights(drawing: geometry.Drawing, *, switch: bool = False) -> tuple[str, str]:
-    """Return the heights of the frame in a wide and in a narrow column."""
-    return (
-        geometry.frame_height(drawing, switch=switch),
-        geometry.frame_height(drawing, switch=switch, narrow=True),
-    )
-
-
-def extent(
-    left: Sequence[str], right: Sequence[str], layers: Sequence[int], heads: Sequence[int]
-) -> str:
+def extent(maps: AttentionMaps, layers: Sequence[int], heads: Sequence[int]) -> str:
     """Describe how much a view shows."""
-    positions = f"{len(left)} tokens"
-    if left is not right:
-        positions = f"{len(left)} query and {len(right)} key tokens"
-    return f"{positions}, {len(layers)} layers × {len(heads)} heads"
+    positions = f"{len(maps.rows)} tokens"
+    if maps.rows is not maps.columns:
+        positions = f"{len(maps.rows)} query and {len(maps.columns)} key tokens"
+    named = (("layer", len(layers)), ("head", len(heads)))
+    counts = " × ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in named)
+    return f"{positions}, {counts}"

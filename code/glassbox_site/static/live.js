@@ -60,12 +60,13 @@ function ribbons(ends, weights, tall) {
 }
 
 // The sentence is the reader's: its tokens are set as text, never as HTML.
-function row(tokens, kind, said) {
+function row(tokens, kind, said, lang) {
   const row = document.createElement("div");
   row.className = `gb-${kind}`;
   row.role = "group";
   row.ariaLabel = said;
-  row.innerHTML = `<span class="gb-side">${said}</span>`;
+  row.lang = lang;
+  row.innerHTML = `<span class="gb-side" lang=en>${said}</span>`;
   for (const [place, token] of tokens.entries()) {
     const button = document.createElement("button"), space = token.startsWith("␣");
     button.type = "button";
@@ -78,13 +79,13 @@ function row(tokens, kind, said) {
   return row;
 }
 
-export function draw({ source, target, attentions }) {
+export function draw({ source, target, attentions, to }) {
   const ends = [source, target], weights = attentions[ATTENTION].weights[HEAD];
   const stage = document.createElement("div");
   stage.className = "gb-stage";
   stage.style = `--extent:${Math.max(...ends.map((end) => middles(end)[1])) / 100};--rows:${Math.max(...ends.map((end) => end.length))}`;
   stage.innerHTML = ribbons(ends, weights, false) + ribbons(ends, weights, true);
-  stage.prepend(row(source, "from", "It reads"));
-  stage.append(row(target, "to", "It writes"));
+  stage.prepend(row(source, "from", "It reads", to === "fr" ? "en" : "fr"));
+  stage.append(row(target, "to", "It writes", to));
   return stage;
 }

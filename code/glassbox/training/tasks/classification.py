@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_at_least, check_counts, check_kind
 from glassbox.data.entities import score_entities
 from glassbox.data.padding import pad
 from glassbox.data.sentences import TAGS, sst2, wnut17
@@ -76,7 +76,7 @@ class ClassificationConfig:
 
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
-        check_at_least("tokens", self.tokens, 1)
+        check_counts(self, "tokens")
         check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
 
 

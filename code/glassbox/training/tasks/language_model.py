@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_counts, check_kind
 from glassbox.data import split_text, tiny_shakespeare
 from glassbox.models.character_model import KINDS, CharacterModel
 from glassbox.models.language_model import LanguageModel
@@ -63,8 +63,7 @@ class LanguageModelTaskConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_kind("architecture", self.architecture, get_args(Architecture))
-        for name in ("block_len", "batch_size", "accumulate", "steps_per_epoch"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "block_len", "batch_size", "accumulate", "steps_per_epoch")
         kind: Any = KINDS[self.architecture]
         kind.config_class(**self.model)  # before the text is read
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_at_least, check_counts, check_kind
 from glassbox.data.english import english
 from glassbox.data.padding import pad
 from glassbox.models.bert import BertConfig
@@ -67,8 +67,7 @@ class MaskedLanguageModelConfig:
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
         check_masking(self.rate, self.masked, self.random)
-        for name in ("vocab_size", "tokens", "accumulate"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "vocab_size", "tokens", "accumulate")
         check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
         BertConfig(**self.model)  # before the texts are read
 
@@ -178,8 +177,7 @@ class MaskedLanguageModelTask:
     def save(self, model: nn.Module, folder: Path) -> None:
         """Write the model and its tokenizer into a folder."""
         assert isinstance(model, BertForMaskedLM)
-        model.save_pretrained(folder)
-        self.tokenizer.save(folder)
+        FillMask(model, self.tokenizer).save_pretrained(folder)
 
     def _loss(self, model: nn.Module, texts: list[Tensor], seeds: list[int]) -> Loss:
         draw, device = torch.Generator(), next(model.parameters()).device

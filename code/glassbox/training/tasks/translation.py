@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from torch import nn
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_counts, check_kind
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
 from glassbox.data.padding import pad
@@ -114,8 +114,7 @@ class TranslationConfig:
             raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
-        for name in ("vocab_size", "tokens", "accumulate", "max_len", "repeat"):
-            check_at_least(name, getattr(self, name), 1)
+        check_counts(self, "vocab_size", "tokens", "accumulate", "max_len", "repeat")
         if self.repeat > 1 and (self.corpus == "pairs" or self.pairs is None):
             raise ValueError(
                 f"repeat={self.repeat} counts further pairs, and with corpus={self.corpus!r} and "

@@ -48,7 +48,7 @@
     if (expected instanceof Tuple) return partsDiffer(names, expected, got, tolerance);
     if (expected instanceof Tensor) return tensorsDiffer(names[0], expected, got, tolerance);
     const n = got instanceof Tensor && got.at.length === 1 ? page.item(got) : got;
-    if (!page.dtypeOf(n) || n instanceof Tensor) return `The ${names[0]} is of type ${kind(got)}, expected ${kind(expected)}.`;
+    if (!page.dtypeOf(n) || n instanceof Tensor) return `Expected ${kind(expected)} for the ${names[0]}, got ${kind(got)}.`;
     const [is, should] = [n, expected].map(Number);
     return Math.abs(is - should) <= tolerance * (Math.abs(should) || 1) ? null : `The ${names[0]} is ${typeof got === 'bigint' || typeof got === 'boolean' ? show(got) : short(is)}, expected ${show(expected)}.`;
   }
@@ -69,7 +69,7 @@
     return null;
   }
   function tensorsDiffer(name, expected, got, tolerance) {
-    if (!(got instanceof Tensor)) return `The ${name} is of type ${kind(got)}, expected torch.Tensor.`;
+    if (!(got instanceof Tensor)) return `Expected torch.Tensor for the ${name}, got ${kind(got)}.`;
     if (got.shape.join() !== expected.shape.join()) return `The shape of the ${name} is ${tuple(got.shape)}, expected ${tuple(expected.shape)}.`;
     if (got.dtype !== expected.dtype) return `The dtype of the ${name} is torch.${got.dtype}, expected torch.${expected.dtype}. New tensors take the dtype of the inputs.`;
     const [is, should] = [got.numbers, expected.numbers], wrong = is.map((n, i) => !close(n, should[i], tolerance));

@@ -2,10 +2,12 @@
 (() => {
   'use strict';
   const folders = [];
+  let onSite = false;
   try {
     const page = parent.document;
     const root = page.documentElement.dataset.content_root;
-    if (root !== undefined) folders.push(new URL(`${root}_static/glassbox/`, page.baseURI));
+    onSite = root !== undefined;
+    if (onSite) folders.push(new URL(`${root}_static/glassbox/`, page.baseURI));
     const lab = page.getElementById('jupyter-config-data');
     if (lab) {
       const base = JSON.parse(lab.textContent).baseUrl || '/';
@@ -15,7 +17,9 @@
     // A page of another origin keeps its addresses to itself: there is nothing to load.
   }
   const missing = () => {
-    document.getElementById('note').textContent = 'Run this cell to draw the view.';
+    document.getElementById('note').textContent = onSite
+      ? 'The view could not be loaded: check your connection and reload the page. Its weights are in the table.'
+      : 'Run this cell to draw the view.';
     try {
       frameElement.style.height = '52px';
       frameElement.parentElement.querySelector('details').open = true;

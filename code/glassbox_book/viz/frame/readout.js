@@ -11,9 +11,10 @@ const hint = () => {
   const press = TOUCH.matches ? 'Tap' : 'Click';
   return {
     head: `${point} Squares are heads: ${press.toLowerCase()} one to switch it.`,
-    model:
-      'Rows are layers, columns heads; in each map, queries are on the left, keys on the right. ' +
-      `${press} a map to enlarge it.`,
+    model: state.open
+      ? `${point} ${press} the map again to close it.`
+      : 'Rows are layers, columns heads; in each map, queries are on the left, keys on the right. ' +
+        `${press} a map to enlarge it.`,
     neuron: point,
   }[data.view];
 };

@@ -25,6 +25,17 @@
   }
   if (glassboxMemory.read().code === "all") show("all");
 
+  // Whoever reloads a page, or goes back to it, finds open what was open: else the place would move.
+  const all = [...document.querySelectorAll(".bd-article details")], opened = `glassbox:opened:${location.pathname}`;
+  try {
+    if (performance.getEntriesByType("navigation")[0].type !== "navigate") {
+      for (const place of JSON.parse(sessionStorage.getItem(opened)) ?? []) if (all[place]) all[place].open = true;
+    }
+    addEventListener("pagehide", () => {
+      sessionStorage.setItem(opened, JSON.stringify([...all.keys()].filter((place) => all[place].open && !all[place].name)));
+    });
+  } catch { /* not allowed to remember */ }
+
   // What is linked to is seen: what it stands in opens, and of a section that goes deeper the fold.
   const unfold = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

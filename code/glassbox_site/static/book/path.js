@@ -87,16 +87,15 @@
   addEventListener("load", later);
   document.addEventListener("toggle", later, true);
 
-  // Questions that were answered
-  document.addEventListener("toggle", ({ target }) => {
-    const question = target.closest?.(".gb-quiz");
-    if (!isChapter || !question || !target.open || !target.name) return;
+  // Questions that were answered, as `practice.js` counts them
+  document.addEventListener("glassbox:progress", ({ detail: { answered, total } }) => {
+    if (!isChapter || total === undefined) return;
     note((path) => {
-      const answered = new Set(path.quiz[here]?.answered).add(target.name);
-      path.quiz[here] = { answered: [...answered], of: document.querySelectorAll(".gb-quiz").length };
+      if (answered) path.quiz[here] = { answered, of: total };
+      else delete path.quiz[here];
     });
     marks();
-  }, true);
+  });
 
   // Marks in the book's contents
   function marks() {
@@ -108,7 +107,7 @@
       const mark = make("span", { className: "gb-read-marks" });
       if (quiz[page]) {
         const { answered, of } = quiz[page];
-        mark.append(make("span", { textContent: ` quiz ${answered.length}/${of}` }));
+        mark.append(make("span", { textContent: ` quiz ${answered}/${of}` }));
       }
       if (read[page]) {
         const tick = make("span", { className: "gb-tick", title: "Read to the end", role: "img" });
@@ -132,13 +131,13 @@
       ...(place.page === here ? [] : [make("p", {}, way())]),
       make("details", {},
         make("summary", { textContent: "What this site remembers" }),
-        make("p", { textContent: "The chapters you have read to the end, the questions you have answered, and "
-          + "where you left off. The record stays in this browser (in localStorage) and is sent nowhere." }),
+        make("p", { textContent: "The chapters you have read to the end, the questions you have answered, what you have "
+          + "typed into exercises, and where you left off. The record stays in this browser (in localStorage) and is sent nowhere." }),
         forget));
     forget.addEventListener("click", () => {
       glassboxMemory.change((all) => { delete all.path; });
-      kept.remove();
-      marks();
+      for (const key of Object.keys(localStorage)) if (key.startsWith("glassbox:")) localStorage.removeItem(key);
+      location.reload();  // so that answers and exercises are as new
     });
     document.querySelector(".sidebar-primary-items__start")?.append(kept);
   }
