@@ -559,17 +559,22 @@ def check_continues(buffer: Tensor, new: Tensor, length: int, what: str) -> None
         )
 
 
-def check_memory(memory: Tensor | None) -> None:
-    """Reject a missing memory with cross-attention, or a memory without cross-attention.
+def wrong_memory(memory: Tensor | None) -> ValueError:
+    """Return the error to raise for no memory with cross-attention, or a memory without it.
 
-    Raises
-    ------
+    Parameters
+    ----------
+    memory : Tensor or None
+        The memory that was given.
+
+    Returns
+    -------
     ValueError
-        In either case.
+        The error.
     """
     if memory is None:
-        raise ValueError("this layer has cross-attention: it needs a memory, the encoder's output")
-    raise ValueError(
+        return ValueError("this layer has cross-attention: it needs a memory, the encoder's output")
+    return ValueError(
         f"memory has shape {tuple(memory.shape)}, but this layer has no cross-attention: "
         "make it with cross_attention=True, or leave the memory out"
     )

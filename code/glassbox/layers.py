@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from glassbox.around import NOTHING, Around
 from glassbox.attention.multi_head import MultiHeadAttention
 from glassbox.cache import Cache
-from glassbox.checks import check_kind, check_memory, check_normalizable
+from glassbox.checks import check_kind, check_normalizable, wrong_memory
 from glassbox.config import StackConfig
 from glassbox.kernels import formula
 from glassbox.linear import Linear
@@ -533,7 +533,7 @@ class DecoderLayer(Layer):
         """
         look_back, look_up = self.self_attention, self.cross_attention
         if (memory is None) != (look_up is None):
-            check_memory(memory)
+            raise wrong_memory(memory)
         x = self.add(
             x, self.attention_norm, lambda x: look_back(x, mask=mask, causal=True, around=around)
         )

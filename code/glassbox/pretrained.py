@@ -425,6 +425,6 @@ def _settings(scheme: nn.Module) -> dict[str, Any]:
     return {k: v for k, v in vars(scheme).items() if k[0] != "_" and k != "training"}
 
 
-def _few(names: list[str], shown: int = 3) -> str:
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
