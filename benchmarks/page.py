@@ -57,8 +57,8 @@ rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
 Below 1, ours is faster.
-Repeated on the same two cores of an EPYC, some ratios varied by a tenth or more, so a ratio close
-to 1 is best read as a tie."""
+When the measurement was repeated on the same two cores of an EPYC, some ratios changed by a tenth
+or more, so a ratio close to 1 is best read as a tie."""
 #: The GPU's times are from before the fastest of several rounds counted.
 AT_BEST = {"cpu": "; both are the shortest of several times", "cuda": ""}
 GROWTH = """\

@@ -14,8 +14,8 @@ from benchmarks.timing import fastest_of
 #: In how many vectors one matrix is multiplied at once: from a token to a batch of training.
 VECTORS = (1, 4, 16, 64, 256, 1024)
 DTYPES = (torch.float32, torch.bfloat16)
-#: Widths of a matrix at least as large as the caches, and bytes larger than they, long enough to
-#: read that starting does not count.
+#: Widths that make a matrix at least as large as the caches, and numbers of bytes that are larger
+#: still: reading them takes so long that starting does not count.
 WIDTH = {"cpu": 4096, "cuda": 16_384}
 COPIED = {"cpu": 2**28, "cuda": 2**32}
 

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parser(argv).parse_args(argv)
         status: int = arguments.run(arguments)
-        if sys.stdout is not None:  # closed
+        if sys.stdout is not None:  # as it is where it was closed
             sys.stdout.flush()  # here, where a broken pipe is expected
         return status
     except KeyboardInterrupt:

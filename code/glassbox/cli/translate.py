@@ -166,7 +166,7 @@ def lines() -> Iterator[str]:
     ValueError
         If a line is not UTF-8, naming it.
     """
-    if sys.stdin is None:  # closed
+    if sys.stdin is None:  # it was closed
         return
     if sys.stdin.isatty():
         print("One sentence on each line; Ctrl-D ends.", file=sys.stderr)
