@@ -57,10 +57,10 @@ rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
 Below 1, ours is faster.
-When the measurement was repeated on the same two cores of an EPYC, some ratios changed by a tenth
-or more, so a ratio close to 1 is best read as a tie."""
+On the EPYC, repeating the measurement changed some ratios by a tenth or more, so a ratio close to 1
+is best read as a tie."""
 #: The GPU's times are from before the fastest of several rounds counted.
-AT_BEST = {"cpu": "; both are the shortest of several times", "cuda": ""}
+AT_BEST = {"cpu": "; both are the shortest of several timings", "cuda": ""}
 GROWTH = """\
 The exponent comes from a power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\
@@ -173,7 +173,7 @@ def painted(mark: float, measured: Mapping[str, Any]) -> str:
         return (
             f"In a browser on this machine, in the best of three loads, the largest part of every "
             f"chapter's page is painted within {longest:,g} ms "
-            f"(the slowest is {' and '.join(slowest)}); "
+            f"(the slowest page is {' and '.join(slowest)}); "
             f"{aim}: {'met' if longest <= mark else '**missed**'}."
         )
     return f"The largest paint of a chapter's page has not been measured; {aim}."
