@@ -66,7 +66,7 @@ def test_a_time_beyond_its_mark_is_missed() -> None:
 @pytest.mark.parametrize(
     ("times", "said"),
     [
-        ({"one": 900, "two": 1500}, "1,500 ms (the slowest is {doc}`/chapters/two`); the"),
+        ({"one": 900, "two": 1500}, "1,500 ms (the slowest page is {doc}`/chapters/two`); the"),
         ({"one": 9, "two": 9}, "is {doc}`/chapters/one` and {doc}`/chapters/two`); the target"),
         ({"one": 900, "two": 1500}, "at most 1,500 ms: met."),
         ({"one": 1501, "two": 700}, "**missed**."),
