@@ -135,7 +135,7 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     return float(given) if isinstance(given, Real) else given
 
 
-def check_ids(config: Any, vocab_size: int) -> None:
+def check_special_ids(config: Any, vocab_size: int) -> None:
     """Reject ids in a ``config`` that are not in a vocabulary of ``vocab_size`` tokens.
 
     Raises

@@ -34,7 +34,7 @@ def with_tokens(
     return replace(maps, rows=rows, columns=columns)
 
 
-def check_numbers(name: str, given: Sequence[int] | None, count: int) -> list[int]:
+def check_chosen(name: str, given: Sequence[int] | None, count: int) -> list[int]:
     """Check that the given layers or heads exist, and return them; by default, all.
 
     Raises

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from glassbox_book.viz import geometry
-from glassbox_book.viz.checks import check_numbers, check_one, with_tokens
+from glassbox_book.viz.checks import check_chosen, check_one, with_tokens
 from glassbox_book.viz.maps import AttentionMaps, gather
 from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
@@ -60,9 +60,9 @@ def head_view(
         cannot be drawn (see :func:`glassbox_book.viz.maps.gather`).
     """
     maps = with_tokens(gather(attention), tokens, key_tokens)
-    layers = check_numbers("layer", layers, maps.n_layers)
+    layers = check_chosen("layer", layers, maps.n_layers)
     start = check_one("layer", layers[0] if layer is None else layer, layers)
-    shown = check_numbers("head", heads, maps.n_heads)
+    shown = check_chosen("head", heads, maps.n_heads)
     drawing, data = parts("head", maps, layers, start, shown)
     return View(
         text=f"Head view: {extent(maps, layers, range(maps.n_heads))}, first layer {start}",
@@ -103,8 +103,8 @@ def model_view(
         As for :func:`head_view`.
     """
     maps = with_tokens(gather(attention), tokens, key_tokens)
-    layers = check_numbers("layer", layers, maps.n_layers)
-    heads = check_numbers("head", heads, maps.n_heads)
+    layers = check_chosen("layer", layers, maps.n_layers)
+    heads = check_chosen("head", heads, maps.n_heads)
     picked = maps.pick(layers, heads)
     drawing, data = parts("model", maps, layers, layers[0], heads)
     return View(
@@ -153,7 +153,7 @@ def neuron_view(
         As for :func:`head_view`, and if ``attention`` has no queries and keys.
     """
     maps = with_tokens(gather(attention, vectors=True), tokens, key_tokens)
-    layers = check_numbers("layer", layers, maps.n_layers)
+    layers = check_chosen("layer", layers, maps.n_layers)
     check_one("layer", layer, layers)
     check_one("head", head, range(maps.n_heads))
     drawing, data = parts("neuron", maps, layers, layer, [head])

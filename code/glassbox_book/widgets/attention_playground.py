@@ -10,7 +10,7 @@ import torch
 from glassbox.attention import dot_product_scores, scaled_dot_product_attention
 from glassbox_book.templates import fill, fixed
 from glassbox_book.widgets import planes
-from glassbox_book.widgets.checks import check_numbers, check_texts, check_whole
+from glassbox_book.widgets.checks import check_integer, check_numbers, check_texts
 from glassbox_book.widgets.widget import Widget
 
 _FEWEST, _MOST = 2, 5  # tokens
@@ -67,7 +67,7 @@ def attention_playground(
         raise ValueError(f"{len(tokens)} tokens; pass {_FEWEST} to {_MOST}")
     names = check_texts("tokens", tokens, len(tokens), "tokens")
     axes = check_texts("features", features, 2, "components")
-    check_whole("asking", asking, 0, len(names) - 1)
+    check_integer("asking", asking, 0, len(names) - 1)
     if (key is None) != (value is None):
         raise ValueError("only one of key and value is given; pass both, or neither")
     given = {"query": query, "key": key, "value": value} if key is not None else {"vector": query}

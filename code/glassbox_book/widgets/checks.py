@@ -62,7 +62,7 @@ def check_between(name: str, given: Any, low: float | int, high: float | int) ->
         raise ValueError(f"{name}={given!r}; it can be {low:g} to {high:g}")
 
 
-def check_whole(name: str, given: Any, low: int, high: int) -> None:
+def check_integer(name: str, given: Any, low: int, high: int) -> None:
     """Check that an integer is between two others.
 
     Raises

@@ -6,7 +6,7 @@ import torch
 
 from glassbox.positional import sinusoidal_encoding
 from glassbox_book.templates import fill, fixed
-from glassbox_book.widgets.checks import check_whole
+from glassbox_book.widgets.checks import check_integer
 from glassbox_book.widgets.widget import Widget
 
 _WIDTH, _WAVE, _DIAL = 640, 50, 40  # the drawings, the longest bar and a dial, in their own units
@@ -54,10 +54,10 @@ def positional_encoding(
     -----
     Vaswani et al. (2017), section 3.5. Chapter 6, equation ``eq-sinusoidal``.
     """
-    check_whole("d_model", d_model, 4, 128)
-    check_whole("n_positions", n_positions, 8, 512)
-    check_whole("position", position, 0, n_positions - 1)
-    check_whole("shift", shift, 0, n_positions // 2)
+    check_integer("d_model", d_model, 4, 128)
+    check_integer("n_positions", n_positions, 8, 512)
+    check_integer("position", position, 0, n_positions - 1)
+    check_integer("shift", shift, 0, n_positions // 2)
     here, there = sinusoidal_encoding(
         torch.tensor([position, position + shift]), d_model, base=base
     ).double()

@@ -8,7 +8,7 @@ import numpy as np
 
 from glassbox.checks import check_base
 from glassbox_book.templates import fill, fixed, path
-from glassbox_book.widgets.checks import check_numbers, check_whole
+from glassbox_book.widgets.checks import check_integer, check_numbers
 from glassbox_book.widgets.planes import head
 from glassbox_book.widgets.widget import Widget
 
@@ -66,9 +66,9 @@ def rotary_arrows(
             "each, pairs side by side"
         )
     check_base(base)
-    check_whole("n_positions", n_positions, 8, 512)
-    check_whole("position", position, 0, n_positions - 1)
-    check_whole("distance", distance, 0, n_positions // 2)
+    check_integer("n_positions", n_positions, 8, 512)
+    check_integer("position", position, 0, n_positions - 1)
+    check_integer("distance", distance, 0, n_positions // 2)
     pairs = {"query": _as_complex(q), "key": _as_complex(k)}
     speeds = base ** (-np.arange(0, q.size, 2) / q.size)
     distances = np.arange(n_positions // 2 + 1)[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 
 from glassbox_book.templates import fill, fixed
 from glassbox_book.viz.tokens import visible, with_spaces
-from glassbox_book.widgets.checks import check_between, check_whole
+from glassbox_book.widgets.checks import check_between, check_integer
 from glassbox_book.widgets.widget import Widget
 
 #: How a token can stand out: looked at, just made, gone, or in the colour of its role.
@@ -141,7 +141,7 @@ def stepper(
     found = [_frame(frame, place) for place, frame in enumerate(frames)]
     if not found:
         raise ValueError("frames is empty; pass at least one frame")
-    check_whole("start", start, 0, len(found) - 1)
+    check_integer("start", start, 0, len(found) - 1)
     check_between("seconds", seconds, 0.2, 60)
     body = fill("widgets/page/stepper.html", frames=found, start=start, seconds=seconds)
     return Widget("stepper", name, body, "\n\n".join(map(_text, found)))

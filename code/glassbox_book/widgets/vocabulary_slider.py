@@ -7,7 +7,7 @@ from glassbox.tokenization.merges import bpe_word
 from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
 from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
-from glassbox_book.widgets.checks import check_whole
+from glassbox_book.widgets.checks import check_integer
 from glassbox_book.widgets.widget import Widget
 
 #: Positions of the slider after the first; it moves on a logarithmic scale.
@@ -57,7 +57,7 @@ def vocabulary_slider(
     for merge in merges:
         if isinstance(merge, str) or len(merge) != 2:
             raise ValueError(f"{merge!r} is no merge; expected pairs of tokens, as ('a', 'b')")
-    check_whole("start", start, 0, STOPS)
+    check_integer("start", start, 0, STOPS)
     used = merges_at(start, len(merges))
     tokens = cut(text, merges[:used])
     data = json.dumps("\n".join(map(" ".join, merges)), ensure_ascii=False).replace("<", "\\u003c")
