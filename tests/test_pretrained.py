@@ -17,6 +17,7 @@ from torch import nn
 
 from glassbox import weights
 from glassbox.models import (
+    GPT2,
     T5,
     Bert,
     BertConfig,
@@ -515,7 +516,27 @@ BAD_CALLS: dict[str, Any] = {
     "the sizes of another kind of model": (
         lambda _: Bert.from_weights(small_gpt2().config, small_gpt2().state_dict()),
         ValueError,
-        ["the configuration of this dictionary describes no Bert", "'GPT2Config'"],
+        ["the configuration of this dictionary describes no Bert", "type GPT2Config"],
+    ),
+    "another model's configuration": (
+        lambda _: Marian(TransformerConfig.tiny(vocab_size=40)),  # type: ignore[arg-type]
+        TypeError,
+        ["config is of type TransformerConfig", "Marian expects a MarianConfig"],
+    ),
+    "the configuration of a model that is built on this one": (
+        lambda _: Transformer(T5Config(vocab_size=40, d_model=8, n_heads=2, n_layers=1, d_ff=8)),
+        TypeError,
+        ["config is of type T5Config", "Transformer expects a TransformerConfig"],
+    ),
+    "no configuration": (
+        lambda _: GPT2({"d_model": 8}),  # type: ignore[arg-type]
+        TypeError,
+        ["config is of type dict", "GPT2 expects a GPT2Config"],
+    ),
+    "weights of eight bits": (
+        lambda folder: make().save_pretrained(folder, torch.float8_e5m2),
+        ValueError,
+        ["dtype=torch.float8_e5m2", "16 bits or more"],
     ),
     "nothing": (
         lambda _: make().load_weights({}),

@@ -99,10 +99,23 @@ def check_whole(name: str, given: Any) -> None:
     TypeError
         If it is not; the message names it.
     """
-    if not isinstance(given, Integral):
+    if isinstance(given, bool) or not isinstance(given, Integral):
         raise TypeError(
             f"{name}={given!r} is of type {type(given).__name__}; expected a whole number"
         )
+
+
+def check_flags(config: Any, *names: str) -> None:
+    """Reject options of a ``config`` that are neither true nor false.
+
+    Raises
+    ------
+    TypeError
+        If one is not; the message names it.
+    """
+    for name in names:
+        if not isinstance(given := getattr(config, name), bool):  # "no" would count as true
+            raise TypeError(f"{name}={given!r}: expected True or False")
 
 
 def check_scale(scale: float | None) -> None:

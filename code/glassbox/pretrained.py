@@ -49,6 +49,16 @@ class Pretrained(nn.Module):
     layout: ClassVar[Layout] = Layout()
     has_default: ClassVar[bool] = False
 
+    def __new__(cls: type[Model], config: Any = None, *args: Any, **options: Any) -> Model:
+        """Refuse the configuration of another model, which may lack an entry or mean another."""
+        expected = getattr(cls, "config_class", None)  # a base, such as LanguageModel, has none
+        if config is not None and expected is not None and type(config) is not expected:
+            raise TypeError(
+                f"config is of type {type(config).__name__}; {cls.__name__} expects a "
+                f"{expected.__name__}"
+            )
+        return super().__new__(cls)
+
     @classmethod
     def from_pretrained(cls: type[Model], source: Source = None) -> Model:
         """Load a model with published parameters, in eval mode, on the CPU and in their dtype.
@@ -227,11 +237,14 @@ class Pretrained(nn.Module):
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If ``dtype`` is not a floating-point type, the reference library has no such model, or
-            the positions are no longer those of the configuration.
+            If ``dtype`` is not a floating-point type of 16 bits or more, the reference library has
+            no such model, or the positions are no longer those of the configuration.
         """
-        if dtype is not None and not getattr(dtype, "is_floating_point", False):
-            raise ValueError(f"dtype={dtype!r}: expected floating-point numbers, as torch.bfloat16")
+        if dtype is not None and dtype not in FLOATS:
+            raise ValueError(
+                f"dtype={dtype!r}: expected floating-point numbers of 16 bits or more, as "
+                "torch.bfloat16"
+            )
         entries, weights = self.export(dtype)
         write_model(Path(folder), entries, weights)
 

@@ -42,6 +42,13 @@ def continue_with(prompt_ids: Any = IDS, **options: Any) -> Any:
     return partial(generate, TableModel(9), prompt_ids, **options)
 
 
+def model_with(**ids: Any) -> TableModel:
+    """A model whose configuration names these special tokens."""
+    model = TableModel(9)
+    vars(model.config).update(ids)
+    return model
+
+
 def broken(number: float) -> TableModel:
     """A model whose fifth logit is no number."""
     model = TableModel(9)
@@ -260,6 +267,21 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["row 1", "on the left", "front"],
     ),
+    "padding without a mask": (
+        lambda: generate(model_with(pad_id=1, eos_id=2), IDS),
+        ValueError,
+        ["prompt_ids hold pad_id=1", "prompt_mask=padding_mask(prompt_ids, 1)"],
+    ),
+    "sampling, in a word": (
+        lambda: GenerationConfig(sample="no"),  # type: ignore[arg-type]
+        TypeError,
+        ["sample='no'", "True or False"],
+    ),
+    "a cache, in a word": (
+        lambda: GenerationConfig(use_cache="no"),  # type: ignore[arg-type]
+        TypeError,
+        ["use_cache='no'", "True or False"],
+    ),
     "nothing but padding": (
         continue_with(prompt_mask=torch.zeros_like(MASK)),
         ValueError,
@@ -459,6 +481,11 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["length=0", "3 tokens"],
     ),
+    "back to a fraction of a token": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(2.0),  # type: ignore[arg-type]
+        TypeError,
+        ["length=2.0", "a whole number"],
+    ),
     "back to what is not there": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(4),
         ValueError,
@@ -516,6 +543,21 @@ def test_refused_with_both_values(attempt, error, says):
         attempt()
     for part in says:
         assert part in str(caught.value)
+
+
+def test_padding_may_be_masked_or_end_a_text():
+    shown = generate(model_with(pad_id=1, eos_id=2), IDS, prompt_mask=MASK, max_new_tokens=1)
+    assert shown.shape == (2, 4)
+    for eos_id in (1, (2, 1)):
+        assert generate(model_with(pad_id=1, eos_id=eos_id), IDS, max_new_tokens=1).shape == (2, 4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_text_that_has_ended_needs_no_token_to_draw(seed):
+    prompts = torch.tensor([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2]])
+    options: dict[str, Any] = {"max_new_tokens": 2, "no_repeat_ngram": 1, "eos_id": 5}
+    draw = torch.Generator().manual_seed(seed)
+    assert generate(TableModel(6), prompts, sample=True, generator=draw, **options)[0, 5] == 5
 
 
 @pytest.mark.usefixtures("as_a_reader")

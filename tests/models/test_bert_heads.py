@@ -216,6 +216,13 @@ def test_a_classifier_of_another_task_begins_anew_and_the_pooler_stays():
     assert not torch.isclose(words.classifier.weight, trained.classifier.weight).any()
 
 
+def test_a_new_head_is_where_its_encoder_is():
+    encoder = make(Bert)
+    with torch.device("meta"):
+        model = BertForSequenceClassification.from_encoder(encoder, labels=3)
+    assert {x.device.type for x in model.parameters()} == {"cpu"}
+
+
 def test_a_head_that_fills_gaps_begins_anew_too():
     trained = make(BertForMaskedLM)
     again = BertForMaskedLM.from_encoder(trained)

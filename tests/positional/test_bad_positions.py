@@ -11,6 +11,7 @@ from glassbox.positional import (
     RotaryPositions,
     RotaryScaling,
     SinusoidalPositions,
+    alibi_bias,
     alibi_slopes,
     half_to_interleaved,
     interleaved_to_half,
@@ -88,6 +89,21 @@ SIZES = {
         lambda: RotaryScaling(0.5),
         ValueError,
         ["factor=0.5", "at least 1"],
+    ),
+    "a scaling to endless texts": (
+        lambda: RotaryScaling(float("inf")),
+        ValueError,
+        ["factor=inf", "finite"],
+    ),
+    "a scaling in letters": (
+        lambda: RotaryScaling("8"),  # type: ignore[arg-type]
+        TypeError,
+        ["factor='8'", "a number"],
+    ),
+    "a scaling from half a position": (
+        lambda: RotaryScaling(2.0, original_len=2.5),  # type: ignore[arg-type]
+        ValueError,
+        ["original_len=2.5", "an int"],
     ),
     "a scaling from no text": (
         lambda: RotaryScaling(2.0, original_len=0),
@@ -192,6 +208,16 @@ POSITIONS = {
         lambda: relative_buckets([1]),  # type: ignore[arg-type]
         TypeError,
         ["relative is of type list", "expected a tensor"],
+    ),
+    "buckets of fractions": (
+        lambda: relative_buckets(torch.rand(3)),
+        TypeError,
+        ["relative is torch.float32", "integers"],
+    ),
+    "a bias of positions that cannot be negative": (
+        lambda: alibi_bias(RANGE.to(torch.uint8), RANGE, torch.ones(1)),
+        TypeError,
+        ["q_positions is torch.uint8", "integers"],
     ),
     "a length": (lambda: turn(positions=5), TypeError, ["is of type int", "torch.arange"]),
     "turns at no integers": (

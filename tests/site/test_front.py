@@ -92,11 +92,14 @@ def test_the_translation_is_written_one_token_at_a_time(read):
     page.locator("[data-do=back]").click()
     assert written.count() == total - 1
     page.locator("[data-do=play]").click()
+    said = page.locator(".gb-telling")
+    assert said.get_attribute("aria-live") == "off"  # not every token of a film
     page.wait_for_function(
         "count => document.querySelector('.gb-stage:not([hidden])').dataset.step == count",
         arg=total,
     )
     page.wait_for_function("document.querySelector('[data-do=play]').textContent === 'Play'")
+    assert said.get_attribute("aria-live") == "polite"
     assert written.count() == total
 
 

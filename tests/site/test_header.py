@@ -73,6 +73,22 @@ def test_the_button_of_the_colours_says_which_come_next(read):
         button.click()
 
 
+def test_a_button_that_was_pressed_keeps_the_focus_and_says_what_it_did(read):
+    page = read(ONE).page
+    for name in (".theme-switch-button", ".bd-main .primary-toggle"):
+        button = page.locator(name)
+        for _ in range(2):
+            button.press("Enter")
+            assert page.evaluate("name => document.activeElement.matches(name)", name)
+    toggle = page.locator(".bd-main .primary-toggle")
+    for shown in ("false", "true"):
+        toggle.press("Enter")
+        page.wait_for_function(
+            "([name, shown]) => document.querySelector(name).ariaExpanded === shown",
+            arg=[".bd-main .primary-toggle", shown],
+        )
+
+
 def test_contents_that_were_hidden_stay_hidden_on_the_next_page(read):
     page = read(ONE).page
     for hidden in (True, False):

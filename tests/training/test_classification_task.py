@@ -22,6 +22,7 @@ from glassbox.training import (
     ClassificationTask,
     Processes,
     TrainingConfig,
+    TranslationConfig,
     train,
 )
 from glassbox.training.masking import IGNORE
@@ -164,6 +165,13 @@ def test_a_configuration_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         replace(config, **changes)
+
+
+def test_a_flag_in_a_word_is_refused() -> None:
+    with pytest.raises(TypeError, match="scratch='no': expected True or False"):
+        ClassificationConfig(scratch="no")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="lowercase='no': expected True or False"):
+        TranslationConfig(lowercase="no")  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_read_at_once_is_refused_before_training(

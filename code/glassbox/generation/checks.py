@@ -126,13 +126,18 @@ def check_prompt(
     Raises
     ------
     ValueError
-        If a prompt is empty or padded on the right, an id is not in the vocabulary, or ids, mask
-        and the ``memory`` of the sources do not fit.
+        If a prompt is empty, padded on the right or padded without a mask, an id is not in the
+        vocabulary, or ids, mask and the ``memory`` of the sources do not fit.
     TypeError
         If the ids are not integers, or the mask is not boolean.
     """
-    device = next(model.parameters()).device
-    check_token_ids("prompt_ids", prompt_ids, vocabulary(model.config), device)
+    config, device = model.config, next(model.parameters()).device
+    pad_id, ends = getattr(config, "pad_id", None), getattr(config, "eos_id", None)
+    # The output of an encoder–decoder may begin with padding, and a text may end with it.
+    read = prompt_mask is not None or hasattr(model, "encode")
+    read = read or pad_id in (ends if isinstance(ends, tuple) else (ends,))
+    unmasked = None if read else pad_id
+    check_token_ids("prompt_ids", prompt_ids, vocabulary(config), device, unmasked)
     batch, length = prompt_ids.shape
     if memory is not None and memory.size(0) != batch:
         raise ValueError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from glassbox.checks import check_at_least, check_counts
+from glassbox.checks import check_at_least, check_counts, check_flags
 from glassbox.generation.checks import check_not_negative, check_number, check_share, vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
@@ -69,6 +69,8 @@ class GenerationConfig:
     ------
     ValueError
         If a value is out of its range, or options contradict one another.
+    TypeError
+        If ``sample`` or ``use_cache`` is neither true nor false.
 
     Notes
     -----
@@ -100,6 +102,7 @@ class GenerationConfig:
         given: Any = self.eos_id
         if isinstance(given, Iterable) and not isinstance(given, str):
             object.__setattr__(self, "eos_id", tuple(given))  # a generator is read only once
+        check_flags(self, "use_cache", "sample")
         self._check_ranges()
         self._check_contradictions()
 

@@ -43,7 +43,8 @@ def generate(
         The options; greedy decoding if left out.
     prompt_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
-        :func:`glassbox.padding_mask` returns it.
+        :func:`glassbox.padding_mask` returns it. Required if the prompts of a decoder contain the
+        model's ``pad_id``, unless that ends a text too.
     source_ids, source_mask : Tensor, optional
         The encoder's input in an encoder–decoder model, and where it is not padding. The mask is
         required if the sources contain the model's ``pad_id``.
@@ -52,7 +53,8 @@ def generate(
     tokenizer : Tokenizer, optional
         Decodes the text to search it for ``stop_strings``.
     stop_strings : sequence of str, optional
-        Strings that end a text; the tokens that complete one are still returned.
+        Strings that end a text; the tokens that complete one are still returned. They are sought
+        in the new tokens, without the prompt.
     **options
         Fields of :class:`GenerationConfig`: instead of ``config``, or to change it.
 
@@ -67,7 +69,7 @@ def generate(
     ValueError
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
         padded on the right, if an id is not in the vocabulary, if a source is missing or
-        superfluous, if the mask of a padded source or the tokenizer for stop strings is missing, or
+        superfluous, if the mask of padding or the tokenizer for stop strings is missing, or
         if ``no_repeat_ngram`` leaves a text no token to go on with, except with beams.
     TypeError
         If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
@@ -159,6 +161,7 @@ def _write(
             logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
             if config.no_repeat_ngram is not None:
                 check_choice(logits, ended, config.no_repeat_ngram)
+                logits = logits.masked_fill(ended[:, None], 0.0)  # one may have no token left
             tokens = sample(logits, generator) if config.sample else greedy(logits)
             tokens = tokens.masked_fill(ended, config.fill_id)
             batch.append(tokens[:, None])

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import INTEGERS, check_dtype, wrong_shape
+from glassbox.checks import INTEGERS, check_dtype, check_whole, wrong_shape
 from glassbox.generation.checks import (
     check_logits,
     check_model,
@@ -199,6 +199,7 @@ class RunningBatch:
         ValueError
             If there are fewer tokens.
         """
+        check_whole("length", length)
         if not 0 < length <= self.length:
             raise ValueError(f"length={length}: the texts have {self.length} tokens")
         self.length = length

@@ -27,7 +27,8 @@ class BertConfig(HasLayout, StackConfig):
     Parameters
     ----------
     d_ff : int, optional
-        Width inside the feed-forward networks. Defaults to ``4 * d_model``.
+        Width inside the feed-forward networks. Defaults to ``4 * d_model``;
+        :func:`dataclasses.replace` keeps it unless it is given anew, as ``d_ff=None``.
     vocab_size : int
         Number of word pieces.
     max_len : int

@@ -114,7 +114,8 @@ class BertWithHead(Pretrained):
             labels = layouts.name_labels(int(labels))
         if labels is not None:
             config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))
-        model = cls(config)
+        with torch.device("cpu"):
+            model = cls(config)
         kept = {name: x for name, x in weights.items() if not name.startswith(cls.layout.outside)}
         found = model.from_reference(kept)
         dtype = next((x.dtype for x in found.values()), torch.float32)

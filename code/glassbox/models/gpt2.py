@@ -20,7 +20,8 @@ class GPT2Config(LanguageModelConfig):
     Parameters
     ----------
     d_ff : int, optional
-        Width inside the feed-forward networks. Defaults to ``4 * d_model``.
+        Width inside the feed-forward networks. Defaults to ``4 * d_model``;
+        :func:`dataclasses.replace` keeps it unless it is given anew, as ``d_ff=None``.
     embedding_dropout : float
         Share of the embeddings' values dropped in training; ``dropout`` applies to the layers.
 

@@ -22,6 +22,8 @@ class LlamaConfig(LanguageModelConfig):
 
     Raises
     ------
+    TypeError
+        If ``rotary_scaling`` is not a :class:`~glassbox.positional.RotaryScaling`.
     ValueError
         If ``rotary_base`` is not greater than 1, or for the reasons given in
         :class:`~glassbox.models.language_model.LanguageModelConfig`.
@@ -50,6 +52,14 @@ class LlamaConfig(LanguageModelConfig):
     eos_id: int | tuple[int, ...] | None = 2
     rotary_base: float = 10_000.0
     rotary_scaling: RotaryScaling | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.rotary_scaling, RotaryScaling | None):
+            raise TypeError(
+                f"rotary_scaling={self.rotary_scaling!r}: expected a RotaryScaling, such as "
+                "RotaryScaling(factor=8.0)"
+            )
 
     @classmethod
     def llama_7b(cls, **changes: Any) -> "LlamaConfig":

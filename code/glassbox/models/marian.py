@@ -59,8 +59,8 @@ class Marian(Transformer):
 
     Notes
     -----
-    Junczys-Dowmunt et al. (2018); Vaswani et al. (2017). Equal to ``transformers.MarianMTModel``.
-    Chapter 8.
+    Junczys-Dowmunt et al. (2018); Vaswani et al. (2017). Equal to ``transformers.MarianMTModel``,
+    whose ``generate``, however, ends a text that it cuts off with the end token. Chapter 8.
     """
 
     config: MarianConfig

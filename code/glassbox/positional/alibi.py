@@ -71,10 +71,18 @@ def alibi_bias(
         ``(n_heads, q_len, k_len)``, or with a leading batch axis; 0 where query and key have the
         same position.
 
+    Raises
+    ------
+    TypeError
+        If the positions are not integers.
+    ValueError
+        If their shapes or devices do not fit together.
+
     Notes
     -----
     Press, Smith and Lewis (2022), section 3. Chapter 6, equation ``eq-alibi``.
     """
+    check_pair_of_positions(q_positions, k_positions)
     distance = (q_positions[..., :, None] - k_positions[..., None, :]).abs()
     return -slopes[:, None, None] * distance[..., None, :, :]
 
@@ -123,7 +131,6 @@ class AlibiPositions(Positions):
         ValueError
             If their shapes or devices do not fit together.
         """
-        check_pair_of_positions(q_positions, k_positions)
         slopes = alibi_slopes(self.n_heads, device=q_positions.device)
         return alibi_bias(q_positions, k_positions, slopes)
 

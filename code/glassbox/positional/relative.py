@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassbox.around import Around
-from glassbox.checks import check_at_least, check_pair_of_positions, check_tensors
+from glassbox.checks import INTEGERS, check_at_least, check_dtype, check_pair_of_positions
 from glassbox.positional.absolute import Positions
 
 
@@ -46,7 +46,7 @@ def relative_buckets(
     Raises
     ------
     TypeError
-        If ``relative`` is not a tensor.
+        If ``relative`` is not a tensor of integers.
     ValueError
         If there are too few buckets, an odd number of them for two directions, or
         ``max_distance`` is among the distances that have their own bucket.
@@ -57,7 +57,7 @@ def relative_buckets(
     whole number begins a bucket on every processor: the tiny added constant keeps a logarithm that
     was rounded down from moving it into the bucket before. Chapter 6.
     """
-    check_tensors(relative=relative)
+    check_dtype("relative", relative, INTEGERS, "a tensor of integers: distances")
     check_buckets(n_buckets, max_distance, bidirectional)
     if bidirectional:
         n_buckets //= 2

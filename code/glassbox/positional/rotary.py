@@ -2,13 +2,21 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassbox.around import Around, Rotation
-from glassbox.checks import broadcasts, check_base, check_even, check_positions, check_tensors
+from glassbox.checks import (
+    broadcasts,
+    check_at_least,
+    check_base,
+    check_even,
+    check_positions,
+    check_tensors,
+)
 from glassbox.positional.absolute import Positions
 
 WHY_EVEN = "its components are turned in pairs"
@@ -34,7 +42,9 @@ class RotaryScaling:
     Raises
     ------
     ValueError
-        Unless ``factor >= 1``, ``original_len >= 1`` and ``0 < low < high``.
+        Unless ``factor >= 1``, ``original_len`` is an integer from 1 on, and ``0 < low < high``.
+    TypeError
+        If another is not a number.
 
     Notes
     -----
@@ -48,10 +58,13 @@ class RotaryScaling:
     high: float = 4.0
 
     def __post_init__(self) -> None:
-        if not self.factor >= 1:
-            raise ValueError(f"factor={self.factor}: must be at least 1")
-        if self.original_len is not None and self.original_len < 1:
-            raise ValueError(f"original_len={self.original_len}: must be at least 1")
+        for name in ("factor", "low", "high"):
+            if not isinstance(given := getattr(self, name), Real):
+                raise TypeError(f"{name}={given!r}: expected a number")
+        if not 1 <= self.factor < math.inf:
+            raise ValueError(f"factor={self.factor}: must be at least 1 and finite")
+        if self.original_len is not None:
+            check_at_least("original_len", self.original_len, 1)
         if not 0 < self.low < self.high:
             raise ValueError(f"low={self.low} and high={self.high}: must be 0 < low < high")
 

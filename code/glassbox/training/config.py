@@ -6,7 +6,7 @@ from numbers import Real
 from operator import index
 from typing import Any, Literal, get_args
 
-from glassbox.checks import check_counts, check_kind
+from glassbox.checks import check_counts, check_flags, check_kind
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -78,8 +78,7 @@ class TrainingConfig:
         check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
-        if not isinstance(self.compile, bool):
-            raise TypeError(f"compile={self.compile!r}: expected True or False")
+        check_flags(self, "compile")
         positive: dict[str, Any] = {
             "eps": self.eps,
             "clip": math.inf if self.clip is None else self.clip,

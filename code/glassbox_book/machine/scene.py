@@ -248,7 +248,7 @@ def _steps(scene: Scene) -> dict[str, object]:
 
 def _tone(weight: float) -> str:
     """Return how dark a cell is, for a text colour that is legible in light and dark themes."""
-    return "low" if weight < 0.53 else "middle" if weight < 0.7 else "high"
+    return "low" if weight < 0.53 else "middle" if weight < 0.72 else "high"
 
 
 def html(name: str = "") -> str:

@@ -70,6 +70,7 @@
   function stop() {
     clearTimeout(timer);
     timer = 0;
+    said.setAttribute("aria-live", "polite");
     play.textContent = "Play";
   }
 

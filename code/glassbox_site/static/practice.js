@@ -35,6 +35,7 @@
       card.classList.toggle('gb-solved', passed === true);
       state.textContent = passed === true ? 'Solved here.' : passed === false ? 'Started here, not solved yet.' : untried;
       button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Continue here';
+      button.setAttribute('aria-label', `${button.textContent}: ${called}`);
     };
     const memory = () => kept(`exercise:${exercise}`) ?? {};
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least, check_counts, check_kind
+from glassbox.checks import check_at_least, check_counts, check_flags, check_kind
 from glassbox.data.entities import score_entities
 from glassbox.data.padding import pad
 from glassbox.data.sentences import TAGS, sst2, wnut17
@@ -66,6 +66,8 @@ class ClassificationConfig:
     ------
     ValueError
         If the corpus is unknown, ``max_len`` is less than 3, or ``tokens`` less than 1.
+    TypeError
+        If ``scratch`` is neither true nor false.
     """
 
     corpus: Corpus = "sst2"
@@ -76,6 +78,7 @@ class ClassificationConfig:
 
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
+        check_flags(self, "scratch")
         check_counts(self, "tokens")
         check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
 

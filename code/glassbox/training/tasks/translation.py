@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from torch import nn
 
-from glassbox.checks import check_counts, check_kind
+from glassbox.checks import check_counts, check_flags, check_kind
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
 from glassbox.data.padding import pad
@@ -102,6 +102,7 @@ class TranslationConfig:
 
     def __post_init__(self) -> None:
         check_kind("corpus", self.corpus, get_args(Corpus))
+        check_flags(self, "lowercase")
         if any(isinstance(pair, str) for pair in self.directions):
             raise TypeError(f"directions={self.directions!r}: expected pairs, as (('es', 'en'),)")
         directions = tuple((source, target) for source, target in self.directions)

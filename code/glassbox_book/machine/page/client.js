@@ -40,7 +40,11 @@ export class Panel {
     return (this.client ??= new Client()).ask(...request);
   }
 
-  say(text) { for (const place of [this.part("status"), this.place]) if (place) place.textContent = text; }
+  // What is read aloud before it stands elsewhere on the page.
+  say(text, aloud = "") {
+    for (const place of [this.part("status"), this.place]) if (place) place.textContent = text;
+    if (aloud) this.part("status").prepend(Object.assign(document.createElement("span"), { className: "gb-m-aloud", textContent: `${aloud} ` }));
+  }
 
   // `previous` is what is still shown of the sentence before.
   become(state, previous = false) {

@@ -24,16 +24,16 @@ export function smallMap(weights) {
   return `<svg viewBox="0 0 ${width} ${weights.length}" preserveAspectRatio="none" aria-hidden="true">${drawn.join("")}</svg>`;
 }
 
-const tone = (weight) => (weight < 0.53 ? "low" : weight < 0.7 ? "middle" : "high");
+const tone = (weight) => (weight < 0.53 ? "low" : weight < 0.72 ? "middle" : "high");
 
 export function largeMap(weights, rows, columns, cell, step) {
   const head = columns.map((token) => `<th scope="col">${escape(token)}</th>`).join("");
   const body = weights.map((row, i) => {
     const cells = columns.map((_, j) => {
       if (j >= row.length) return "<td data-unwritten></td>";
-      const chosen = i === cell[0] && j === cell[1] ? " data-chosen" : "";
-      return `<td style="--v:${row[j].toFixed(4)}" data-tone="${tone(row[j])}"${chosen}>`
-        + `<button type="button" tabindex="-1">${row[j].toFixed(2)}</button></td>`;
+      const chosen = i === cell[0] && j === cell[1] ? [" data-chosen", ' aria-current="true"'] : ["", ""];
+      return `<td style="--v:${row[j].toFixed(4)}" data-tone="${tone(row[j])}"${chosen[0]}>`
+        + `<button type="button" tabindex="-1"${chosen[1]}>${row[j].toFixed(2)}</button></td>`;
     });
     return `<tr${i === step ? " data-step" : ""}><th scope="row">${escape(rows[i])}</th>${cells.join("")}</tr>`;
   });

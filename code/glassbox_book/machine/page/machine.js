@@ -12,6 +12,11 @@ const NAMES = { self_attention: "self-attention", cross_attention: "cross-attent
 const N_HEADS = 8;
 const OTHER = { en: "fr", fr: "en" }, LANGUAGES = { en: "English", fr: "French" };
 
+// Only what has changed is read aloud.
+function put(element, text) {
+  if (element.textContent !== String(text)) element.textContent = text;
+}
+
 // The whole machine, or a piece of it that has some of its sections. A piece fetches nothing but
 // this script before somebody touches it.
 class Machine extends Panel {
@@ -212,7 +217,7 @@ class Machine extends Panel {
       if (cell && this.weights()[cell[0]]?.length > cell[1]) this.cell = cell;
       else this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
       this.draw();
-      this.say(this.report(performance.now() - start));
+      this.say(this.report(performance.now() - start), this.part("target") && result.text);
       this.become("done");
     } catch (error) { this.refuse(error); }
     this.busy = false;
@@ -308,6 +313,7 @@ class Machine extends Panel {
       const off = this.off.has(`${name}/${head}`);
       button.ariaPressed = this.piece === "heads-off" ? off : name === this.name && Number(head) === this.head;
       button.toggleAttribute("data-off", off);
+      button.ariaLabel = button.ariaLabel.replace(/(, off)?$/, off && this.piece !== "heads-off" ? ", off" : "");
       button.title = button.ariaLabel;
     }
     this.roving.maps();
@@ -322,8 +328,8 @@ class Machine extends Panel {
 
   drawStep() {
     const { steps, targetIds } = this.scene;
-    this.part("step").textContent = this.step + 1;
-    this.part("steps").textContent = steps.length;
+    put(this.part("step"), this.step + 1);
+    put(this.part("steps"), steps.length);
     this.part("row").textContent = ["<s>", ...this.scene.target][this.step];
     let { likely, logits } = steps[this.step];
     if (this.part("temperature") && logits) {
@@ -337,13 +343,12 @@ class Machine extends Panel {
 
   drawLarge() {
     const [stack, , layer, kind] = this.name.split("."), off = this.off.has(`${this.name}/${this.head}`);
-    this.part("large-title").textContent = `${stack[0].toUpperCase()}${stack.slice(1)}, layer ${layer}, ${NAMES[kind]}, head ${this.head}`;
+    put(this.part("large-title"), `${stack[0].toUpperCase()}${stack.slice(1)}, layer ${layer}, ${NAMES[kind]}, head ${this.head}`);
     // What is not written yet has no row: where the memory is the subject, rows come one by one.
     const rows = this.piece === "memory" ? this.weights().slice(0, this.step + 1) : this.weights();
     this.cell[0] = Math.min(this.cell[0], rows.length - 1);
     this.roving.large(largeMap(rows, this.rows(), this.columns(), this.cell, stack === "decoder" ? this.step : -1));
     if (this.part("off")) {
-      this.part("off").ariaPressed = off;
       this.part("off").textContent = off ? "Switch this head on" : "Switch this head off";
       this.part("is-off").hidden = !off;
     }
@@ -365,8 +370,8 @@ class Machine extends Panel {
     };
     for (const [name, number] of Object.entries(shown)) this.parts(name).forEach((part) => { part.textContent = number.toFixed(3); });
     this.part("weight").textContent = this.weights()[i][j].toFixed(4);
-    this.part("asks").textContent = this.rows()[i];
-    this.part("asked").textContent = this.columns()[j];
+    put(this.part("asks"), this.rows()[i]);
+    put(this.part("asked"), this.columns()[j]);
     this.part("query").innerHTML = strip(query);
     this.part("key").innerHTML = strip(keys[j]);
     this.part("products").innerHTML = strip(query.map((value, d) => value * keys[j][d]));

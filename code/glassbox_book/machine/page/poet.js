@@ -42,7 +42,7 @@ export class Poet extends Panel {
       [this.text, this.logits, this.begun] = [answer.text, answer.logits, this.field.value];
       this.output.textContent = this.text;
       this.drawBars();
-      this.say(`${[...this.text].length} characters.`);
+      this.say(`${[...this.text].length} characters.`, this.text.slice(text.length));
       this.become("done");
     } catch (error) {
       this.say(error.message);

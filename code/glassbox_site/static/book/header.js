@@ -3,6 +3,9 @@
 {
   // The theme's tooltips stay where a finger or Esc leaves them; the browser's own do not.
   for (const button of document.querySelectorAll('[data-bs-toggle="tooltip"]')) button.removeAttribute("data-bs-toggle");
+  // For them, it also takes the focus away from what was pressed: Enter could not be pressed twice.
+  for (const button of document.querySelectorAll(".theme-switch-button, .search-button, .primary-toggle, .secondary-toggle")) button.blur = () => {};
+  for (const link of document.querySelectorAll("a.headerlink")) link.ariaLabel = `Link to ${decodeURIComponent(link.hash.slice(1))}`;
 
   const page = document.documentElement;
   const names = { light: "light", dark: "dark", auto: "as your system" };
@@ -28,8 +31,15 @@
     const front = document.querySelector(".gb-front");  // there they wait behind their button, on every visit
     if (!front) contents.classList.toggle(hidden, page.dataset.contents === "hidden");
     requestAnimationFrame(() => delete page.dataset.contents);  // told before the first paint, by layout.html
+    const wide = matchMedia("(min-width: 992px)");  // on a narrow page it is a drawer
+    const tell = () => {
+      for (const toggle of document.querySelectorAll(".primary-toggle")) toggle.ariaExpanded = wide.matches ? !contents.classList.contains(hidden) : null;
+    };
+    wide.addEventListener("change", tell);
+    tell();
     new MutationObserver(() => {
-      if (front || !matchMedia("(min-width: 992px)").matches) return;  // on a narrow page it is a drawer
+      tell();
+      if (front || !wide.matches) return;
       glassboxMemory.change((kept) => { kept.contents = contents.classList.contains(hidden) ? "hidden" : "shown"; });
     }).observe(contents, { attributeFilter: ["class"] });
   }

@@ -102,6 +102,7 @@
     const { read = {}, quiz = {} } = glassboxMemory.read().path ?? {};
     for (const link of document.querySelectorAll("nav.bd-links a")) {
       const page = pageOf(link.href);
+      if (page === here) link.setAttribute("aria-current", "page");
       link.querySelector(".gb-read-marks")?.remove();
       if (!read[page] && !quiz[page]) continue;
       const mark = make("span", { className: "gb-read-marks" });
