@@ -481,6 +481,11 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["length=0", "3 tokens"],
     ),
+    "rows to keep, marked and not numbered": (
+        lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).reorder(MASK[:, 0, 0, 0]),
+        TypeError,
+        ["rows is torch.bool", "a tensor of integers: the rows to keep"],
+    ),
     "back to a fraction of a token": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(2.0),  # type: ignore[arg-type]
         TypeError,

@@ -164,6 +164,10 @@ def test_what_is_on_the_screen_is_what_the_package_computes(read, translator):
     expected = probabilities[2].topk(scene.N_BARS).values
     torch.testing.assert_close(torch.tensor(shown), expected, atol=6e-4, rtol=0)
 
+    # Read aloud once, when it is finished.
+    assert machine(page, "translation").get_attribute("aria-live") == "off"
+    assert part(page, "status").locator(".gb-m-aloud").inner_text().strip() == best.text
+
     name, head = "encoder.layers.1.self_attention", 4
     page.locator(f"[data-name='{name}'][data-head='{head}']").click()
     weights = tape[name].weights[0, head]
@@ -201,6 +205,11 @@ def test_a_token_is_chosen_a_head_switched_off_and_the_language_swapped(read, tr
         expected = translator.translate(scene.SENTENCE, n_beams=1)
     assert machine(page, "translation").inner_text() == expected
     assert page.locator("[data-part='maps'] [data-off]").count() == 2
+    maps = page.locator("[data-part='maps'] [data-name]")
+    named = maps.evaluate_all("all => all.map(map => map.ariaLabel)")
+    assert sum(label.endswith(", off") for label in named) == 2
+    assert part(page, "off").inner_text() == "Switch this head on"
+    assert part(page, "off").get_attribute("aria-pressed") is None  # the words say it
     assert after(page, part(page, "all-on").click) == first
 
     assert after(page, part(page, "beams").check) == translator.translate(scene.SENTENCE)

@@ -181,7 +181,13 @@ class RunningBatch:
         same_text : bool, optional
             Whether every row replaces one with the same prompt and source, as among the beams of
             one text, so that these need not be moved.
+
+        Raises
+        ------
+        TypeError
+            If ``rows`` is not a tensor of integers.
         """
+        check_dtype("rows", rows, INTEGERS, "a tensor of integers: the rows to keep")
         self._ids = self._ids[rows]
         if self.cache is not None:
             self.cache.reorder(rows, same_memory=same_text)

@@ -44,7 +44,7 @@ class RotaryScaling:
     ValueError
         Unless ``factor >= 1``, ``original_len`` is an integer from 1 on, and ``0 < low < high``.
     TypeError
-        If another is not a number.
+        If ``factor``, ``low`` or ``high`` is not a number.
 
     Notes
     -----

@@ -86,8 +86,8 @@
 
   function start() {
     play.textContent = "Pause";
-    show(0);
     timer = setTimeout(tick, PAUSE / 2);
+    show(0);
   }
 
   function bring(chosen) {

@@ -40,7 +40,7 @@ export class Panel {
     return (this.client ??= new Client()).ask(...request);
   }
 
-  // What is read aloud before it stands elsewhere on the page.
+  // `aloud` is for those who do not see what appears elsewhere on the page.
   say(text, aloud = "") {
     for (const place of [this.part("status"), this.place]) if (place) place.textContent = text;
     if (aloud) this.part("status").prepend(Object.assign(document.createElement("span"), { className: "gb-m-aloud", textContent: `${aloud} ` }));

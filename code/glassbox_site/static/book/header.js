@@ -3,7 +3,7 @@
 {
   // The theme's tooltips stay where a finger or Esc leaves them; the browser's own do not.
   for (const button of document.querySelectorAll('[data-bs-toggle="tooltip"]')) button.removeAttribute("data-bs-toggle");
-  // For them, it also takes the focus away from what was pressed: Enter could not be pressed twice.
+  // For their sake, it also takes the focus from a button that was pressed, and Enter works only once.
   for (const button of document.querySelectorAll(".theme-switch-button, .search-button, .primary-toggle, .secondary-toggle")) button.blur = () => {};
   for (const link of document.querySelectorAll("a.headerlink")) link.ariaLabel = `Link to ${decodeURIComponent(link.hash.slice(1))}`;
 
