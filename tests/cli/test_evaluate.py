@@ -133,6 +133,8 @@ def test_both_directions_are_measured_on_tatoeba(folder, glassbox, tmp_path):
     assert "tatoeba, test, en to fr: 31 sentences with 1 to 2 references each" in answer.out
     assert into_english["files"] == {TATOEBA: FILES[TATOEBA].sha256}
     assert answer.out.count(f"{TATOEBA}  sha256 {FILES[TATOEBA].sha256}") == 2
+    for one in report["directions"]:  # where nothing is said
+        assert [way["n_beams"] for way in one["decoding"]] == [1, 5]
 
 
 def test_figures_are_those_of_the_functions(folder, glassbox, tmp_path):
