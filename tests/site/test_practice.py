@@ -119,6 +119,8 @@ def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
     assert page.evaluate(key) is None
     for place, side in ((0, "right"), (1, "wrong")):
         questions.nth(place).locator(f".gb-{side} summary").first.click()
+        verdict = page.locator(".gb-score [role=status] .gb-aloud")
+        assert verdict.text_content() == f"{side.capitalize()}. "
     said = f"2 of {total} answered, 1 right on the first try."
     assert said in page.locator(".gb-score").inner_text()
     assert page.evaluate(key) == f"2/{total}"

@@ -120,15 +120,16 @@
   const score = make('p', 'gb-score'), said = make('span', ''), again = make('button', '', 'Start over');
   again.type = 'button';
   said.setAttribute('role', 'status');
-  const count = () => {
+  const count = (verdict = '') => {
     const chosen = questions.filter((question) => answers[idOf(question)]?.length);
     const right = chosen.filter((question) => question.querySelectorAll('.gb-option')[answers[idOf(question)][0]]?.classList.contains('gb-right'));
     said.textContent = chosen.length ? `${chosen.length} of ${questions.length} answered, ${right.length} right on the first try. ` : `${questions.length} questions. Your answers stay on this machine.`;
+    if (verdict) said.prepend(make('span', 'gb-aloud', `${verdict}. `));
     again.hidden = !chosen.length;
     return chosen.length;
   };
-  const save = () => {
-    const answered = count();
+  const save = (verdict) => {
+    const answered = count(verdict);
     keep(`answers:${page}`, answers);
     try { localStorage.setItem(`glassbox:quiz:${page}`, `${answered}/${questions.length}`); } catch { /* not allowed here */ }
     tell({ answered, total: questions.length });
@@ -140,7 +141,7 @@
       option.querySelector('summary').addEventListener('click', () => {
         if (option.open) return;  // it is about to close
         answers[idOf(question)] = [...(answers[idOf(question)] ?? []).filter((each) => each !== k || answers[idOf(question)][0] === k), k];
-        save();
+        save(option.classList.contains('gb-right') ? 'Right' : 'Wrong');
       });
     });
   }
