@@ -274,7 +274,7 @@ def test_an_arrow_stays_in_the_plane_and_its_plane_where_it_is(show: Show) -> No
 def test_another_token_asks(show: Show) -> None:
     page = show(playground()).page
     assert texts(page, "said")[0].startswith("time gives")
-    page.get_by_label("arrow", exact=True).check()
+    page.get_by_label("arrow asks", exact=True).check()
     said = texts(page, "said")[0]
     weights, context = (attend(page)[name] for name in ("weight", "context"))
     assert said == (
@@ -305,7 +305,7 @@ def test_reset_brings_everything_back_and_enter_sends_nothing(show: Show) -> Non
     page = show(playground()).page
     before = page.evaluate(STATE)
     part(page, "value").first.fill("7")
-    page.get_by_label("arrow", exact=True).check()
+    page.get_by_label("arrow asks", exact=True).check()
     url = page.url
     part(page, "value").first.press("Enter")
     assert page.url == url
@@ -424,7 +424,7 @@ def test_nothing_moves_while_a_reader_plays(show: Show, width: int) -> None:
     slide(page, "temperature", 50)
     slide(page, "shift", 9)
     part(page, "query").first.fill("-8.25")
-    page.get_by_label("arrow", exact=True).check()
+    page.get_by_label("arrow asks", exact=True).check()
     assert page.evaluate(heights) == before
 
 
