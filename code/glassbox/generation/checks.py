@@ -133,11 +133,11 @@ def check_prompt(
     """
     config, device = model.config, next(model.parameters()).device
     pad_id, ends = getattr(config, "pad_id", None), getattr(config, "eos_id", None)
-    # The output of an encoder–decoder may begin with padding, and a text may end with it.
-    read = prompt_mask is not None or hasattr(model, "encode")
-    read = read or pad_id in (ends if isinstance(ends, tuple) else (ends,))
-    unmasked = None if read else pad_id
-    check_token_ids("prompt_ids", prompt_ids, vocabulary(config), device, unmasked)
+    ends = ends if isinstance(ends, tuple) else (ends,)
+    # An encoder–decoder's output may begin with padding, and a text may end with it.
+    unmasked = prompt_mask is None and not hasattr(model, "encode") and pad_id not in ends
+    size = vocabulary(config)
+    check_token_ids("prompt_ids", prompt_ids, size, device, pad_id if unmasked else None)
     batch, length = prompt_ids.shape
     if memory is not None and memory.size(0) != batch:
         raise ValueError(

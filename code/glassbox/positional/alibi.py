@@ -126,10 +126,8 @@ class AlibiPositions(Positions):
 
         Raises
         ------
-        TypeError
-            If the positions are not integers.
-        ValueError
-            If their shapes or devices do not fit together.
+        TypeError, ValueError
+            As for :func:`alibi_bias`.
         """
         slopes = alibi_slopes(self.n_heads, device=q_positions.device)
         return alibi_bias(q_positions, k_positions, slopes)
