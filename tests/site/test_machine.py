@@ -166,7 +166,7 @@ def test_what_is_on_the_screen_is_what_the_package_computes(read, translator):
 
     # Read aloud once, when it is finished.
     assert machine(page, "translation").get_attribute("aria-live") == "off"
-    assert part(page, "status").locator(".gb-m-aloud").inner_text().strip() == best.text
+    assert part(page, "status").locator(".gb-aloud").inner_text().strip() == best.text
 
     name, head = "encoder.layers.1.self_attention", 4
     page.locator(f"[data-name='{name}'][data-head='{head}']").click()

@@ -43,7 +43,7 @@ export class Panel {
   // `aloud` is for those who do not see what appears elsewhere on the page.
   say(text, aloud = "") {
     for (const place of [this.part("status"), this.place]) if (place) place.textContent = text;
-    if (aloud) this.part("status").prepend(Object.assign(document.createElement("span"), { className: "gb-m-aloud", textContent: `${aloud} ` }));
+    if (aloud) this.part("status").prepend(Object.assign(document.createElement("span"), { className: "gb-aloud", textContent: `${aloud} ` }));
   }
 
   // `previous` is what is still shown of the sentence before.
