@@ -4,6 +4,7 @@ import json
 import math
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,6 +24,7 @@ from glassbox.models import (
     BertConfig,
     BertForMaskedLM,
     BertForSequenceClassification,
+    GPT2Config,
     Marian,
     MarianConfig,
     T5Config,
@@ -156,6 +158,24 @@ def test_one_call_makes_a_model_of_tensors_under_either_library_s_names(build):
         for name, x in loaded.state_dict().items():
             assert torch.equal(x, model.state_dict()[name]), name
             assert x.data_ptr() not in {y.data_ptr() for y in given.values()}, name
+
+
+@dataclass(frozen=True)
+class NamedSizes(GPT2Config):
+    """A reader's own configuration: GPT-2's sizes, and a name for them."""
+
+    name: str = ""
+
+
+def test_a_configuration_with_entries_of_one_s_own_makes_the_same_model(tmp_path):
+    model = small_gpt2()
+    config = NamedSizes(**vars(model.config), name="mine")
+    named = GPT2.from_weights(config, model.state_dict())
+    ids = torch.arange(5)[None]
+    assert named.config == config
+    assert torch.equal(named(ids), model(ids))
+    with pytest.raises(ValueError, match="name='mine': the reference library's model"):
+        named.save_pretrained(tmp_path)  # its files have no place for the name
 
 
 def test_a_tied_parameter_may_come_under_its_second_name():

@@ -52,7 +52,12 @@ class Pretrained(nn.Module):
     def __new__(cls: type[Model], config: Any = None, *args: Any, **options: Any) -> Model:
         """Refuse the configuration of another model, which may lack an entry or mean another."""
         expected = getattr(cls, "config_class", None)  # a base, such as LanguageModel, has none
-        if config is not None and expected is not None and type(config) is not expected:
+        # A subclass may describe another model, as T5's sizes do: then it has a layout of its own.
+        if not (
+            config is None
+            or expected is None
+            or (isinstance(config, expected) and config.layout is expected.layout)
+        ):
             raise TypeError(
                 f"config is of type {type(config).__name__}; {cls.__name__} expects a "
                 f"{expected.__name__}"
