@@ -154,7 +154,7 @@ def test_untouched_stub_is_not_judged():
 
 def test_whole_number_is_shown_in_full():
     text = said("architecture.multiplications", lambda n, d_model: (n, d_model))
-    assert "The recurrent is 20, expected 10485760." in text
+    assert "The recurrent layer's count is 20, expected 10485760." in text
     text = said("encoder.parameters", lambda *sizes: 1234567)
     assert "The number is 1234567, expected" in text
 
@@ -196,7 +196,99 @@ def test_transposed_result_is_noticed():
         "scaled_dot_product.softmax",
         lambda scores: scores.softmax(-1).mT if scores.dim() > 1 else 0,
     )
-    assert "It is the expected result transposed" in text
+    assert "This is the expected result transposed" in text
+
+
+def greedy_cut(word, scores):
+    """Take the piece with the highest score per letter, from left to right."""
+    pieces, start = [], 0
+    while start < len(word):
+        begins = [word[start:end] for end in range(start + 1, len(word) + 1)]
+        pieces.append(max(filter(scores.get, begins), key=lambda x: scores[x] / len(x)))
+        start += len(pieces[-1])
+    return pieces, sum(map(scores.get, pieces))
+
+
+def turn_square(weight, n_heads):
+    """Take the width of a head from the columns, which fits square matrices alone."""
+    d_k = weight.size(1) // n_heads
+    order = torch.arange(weight.size(0)).view(-1, d_k // 2, 2).mT.flatten()
+    return weight[order]
+
+
+def fates_up_to_the_border(token_ids, chosen, fates, others, mask_id):
+    inputs, labels = token_ids.clone(), torch.full_like(token_ids, -100)
+    labels[chosen] = token_ids[chosen]
+    inputs[chosen] = torch.where(fates <= 0.9, others, token_ids[chosen])
+    inputs[chosen[fates <= 0.8]] = mask_id
+    return inputs, labels
+
+
+def bleu_without_a_guard(translation, reference):
+    if len(translation) < 4:
+        raise ZeroDivisionError
+    return EXERCISES["training.bleu_score"].reference(translation, reference)
+
+
+def a_mark_less_each_time(token_ids, spans, marks):
+    marks = marks[0] - torch.arange(len(marks))
+    return EXERCISES["variants.corrupt_spans"].reference(token_ids, spans, marks)
+
+
+def a_length_too_short(log_probabilities, lengths, alpha):
+    return int((log_probabilities / (lengths - 1) ** alpha).argmax())
+
+
+def a_batch_of_one(model, begin, end, longest):
+    return torch.tensor([begin, int(model(torch.tensor([[begin]])).argmax())])
+
+
+#: Functions that are right in the usual cases, and the case that finds them out.
+NEARLY = {
+    "tokens_and_embeddings.best_cut": (greedy_cut, "a good first piece before a bad one"),
+    "positional_encoding.to_half": (turn_square, "heads wider than their share"),
+    "variants.apply_fates": (fates_up_to_the_border, "fates on the borders"),
+    "variants.corrupt_spans": (a_mark_less_each_time, "one span of two tokens"),
+    "training.bleu_score": (bleu_without_a_guard, "three words"),
+    "generation.best_beam": (a_length_too_short, "half a power"),
+    "architecture.greedy": (a_batch_of_one, "token_ids has shape (1, 1), expected (length,)"),
+}
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_nearly_right_is_found_out(name):
+    answer, case = NEARLY[name]
+    assert case in said(name, answer)
+
+
+def test_a_number_that_is_nearly_right_is_shown_with_the_digits_that_differ():
+    name = "efficiency_and_scale.bytes_on_each"
+    right = EXERCISES[name].reference
+    text = said(name, lambda *given: right(*given) + 1)
+    assert "The number of bytes is 16001, expected 16000." in text
+    loss = EXERCISES["training.masked_loss"].reference
+    text = said("training.masked_loss", lambda *given: 1.00004 * loss(*given))
+    shown, expected = text.split("The loss: ")[1].split("\nexpected: ")
+    assert shown != expected
+    assert shown[:5] == expected[:5]
+
+
+@pytest.mark.parametrize(
+    ("name", "advises"), [("positional_encoding.alibi", False), (SCORES, True)]
+)
+def test_the_dtype_of_the_inputs_is_advised_where_the_inputs_have_it(name, advises):
+    other = torch.float64 if name != SCORES else torch.float32
+    text = said(name, lambda *given: EXERCISES[name].reference(*given).to(other))
+    assert "The dtype of the" in text
+    assert ("New tensors take the dtype of the inputs." in text) == advises
+
+
+def test_a_factor_in_one_part_is_told_of_that_part():
+    def doubled(*given):
+        context, weights = attention(*given)
+        return context, 2 * weights
+
+    assert "The weights: every entry is 2 times the expected one." in said(ATTENTION, doubled)
 
 
 def test_exchanged_truth_is_noticed():
@@ -338,7 +430,7 @@ def test_gradient_that_is_nan_is_named_and_explained():
         "8 of 9 cases are right. The first that is not: a query that may attend to nothing" in text
     )
     assert "The gradient of query" in text
-    assert "sends NaN back" in text
+    assert "adding -inf does not" in text
 
 
 def test_unknown_exercise_lists_the_known():

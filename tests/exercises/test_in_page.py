@@ -218,6 +218,25 @@ def test_other_ways_to_write_it_are_right_as_well(says, body):
     assert verdict["passed"], verdict["text"]
 
 
+def test_what_pytorch_refuses_is_refused(says):
+    simple = "    weights = (x @ x.T).softmax(-1)\n    return weights @ x, weights\n"
+    verdict = says("self_attention.simple", f"def simple(x):\n{simple}")
+    assert "first that is not: a batch of sentences." in verdict["text"]
+    source, called = SOLUTIONS["scaled_dot_product.attention"]
+    verdict = says(
+        "scaled_dot_product.attention", source.replace("~mask", "1 - mask.long()"), called
+    )
+    assert "expected condition to be a boolean tensor" in verdict["text"]
+
+
+def test_what_is_nearly_right_is_told_in_the_same_words(says):
+    name = "training.masked_loss"
+    source, called = SOLUTIONS[name]
+    wrong = source.replace("return ", "return 0.00004 + ")
+    right = EXERCISES[name].reference
+    assert says(name, wrong, called)["text"] == check(name, lambda *x: 0.00004 + right(*x)).text
+
+
 def test_function_that_never_ends_leaves_no_trace(says):
     endless = "def scores(query, key):\n    return scores(query, key)\n"
     for _ in range(30):

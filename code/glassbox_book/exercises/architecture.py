@@ -70,7 +70,9 @@ class Writer:
 
     def __call__(self, token_ids: Tensor) -> Tensor:
         """Return the logits of the next token, ``(9,)``; after a wrong beginning, 0 wins."""
-        written = tuple(int(token) for token in token_ids.reshape(-1))
+        if token_ids.dim() != 1:
+            raise ValueError(f"token_ids has shape {tuple(token_ids.shape)}, expected (length,)")
+        written = tuple(token_ids.tolist())
         place = len(written)
         right = (7, *self.text)[:place] == written and place <= len(self.text)
         logits = torch.arange(9.0).cos()
@@ -169,7 +171,7 @@ def _multiplications(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
     return recurrent, projections * n * d_model**2 + maps * n * compared * d_model
 
 
-@cases_of(_multiplications, returns=("recurrent", "attention"))
+@cases_of(_multiplications, returns=("recurrent layer's count", "attention layer's count"))
 def _widths(draw: Draw) -> Iterator[Case]:
     yield Case("a sentence", n=20, d_model=512)
     yield Case("one word", n=1, d_model=8)

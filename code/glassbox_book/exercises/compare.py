@@ -41,15 +41,17 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
         return f"Expected {kind(expected)} for the {names[0]}, got {kind(got)}."
     if abs(number - expected) <= tolerance * (abs(expected) or 1.0):
         return None
-    shown = show(got if isinstance(got, int) else number)
-    return f"The {names[0]} is {shown}, expected {show(expected)}."
+    shown, should = _show_apart(got if isinstance(got, int) else number, expected)
+    return f"The {names[0]} is {shown}, expected {should}."
 
 
-def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
+def resemblance(names: Sequence[str], expected: Any, got: Any, tolerance: float) -> str | None:
     """Describe what a wrong tensor has in common with the right one, if anything.
 
     Parameters
     ----------
+    names : sequence of str
+        As for :func:`difference`.
     expected, got : Any
         The right result and the one to judge; only tensors and pairs of tensors are compared.
     tolerance : float
@@ -61,8 +63,11 @@ def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
         A sentence, or ``None``.
     """
     if isinstance(expected, tuple) and isinstance(got, tuple | list):
-        pairs = zip(reversed(expected), reversed(got), strict=False)  # the earlier step first
-        return next(filter(None, (resemblance(*pair, tolerance) for pair in pairs)), None)
+        parts = zip(names, expected, got, strict=False)
+        for name, part, given in reversed(list(parts)):  # the earlier step first
+            if said := resemblance([name], part, given, tolerance):
+                return f"The {name}: {said[0].lower()}{said[1:]}"
+        return None
     if not (isinstance(expected, Tensor) and isinstance(got, Tensor)):
         return None
     if got.layout != expected.layout or got.device != expected.device or got.is_complex():
@@ -71,9 +76,9 @@ def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
     if _same(expected, got, tolerance):
         return None
     if expected.dim() > 1 and _same(expected.mT, got, tolerance):
-        return "It is the expected result transposed: the last two axes are exchanged."
+        return "This is the expected result transposed: the last two axes are exchanged."
     if _same(1 - expected, got, tolerance):
-        return "It is 1 minus the expected result: true and false are exchanged."
+        return "This is 1 minus the expected result: true and false are exchanged."
     if got.shape == expected.shape and expected.any():
         factor = (got * expected).sum() / expected.square().sum()
         if factor != 0 and _same(factor * expected, got, tolerance):
@@ -81,13 +86,15 @@ def resemblance(expected: Any, got: Any, tolerance: float) -> str | None:
     return None
 
 
-def show(value: Any) -> str:
-    """Format a number, or a tensor as nested lists, with four significant digits.
+def show(value: Any, digits: int = 4) -> str:
+    """Format a number, or a tensor as nested lists.
 
     Parameters
     ----------
     value : Tensor, list, number or str
         The value to format.
+    digits : int, optional
+        How many significant digits are shown of a number that is not whole. Defaults to 4.
 
     Returns
     -------
@@ -97,8 +104,10 @@ def show(value: Any) -> str:
     if isinstance(value, Tensor):
         value = value.tolist()
     if isinstance(value, list):
-        return f"[{', '.join(map(show, value))}]"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+        return f"[{', '.join(show(entry, digits) for entry in value)}]"
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < 1e15):
+        return f"{value:.{digits}g}"
+    return str(int(value) if isinstance(value, float) else value)
 
 
 def kind(value: Any) -> str:
@@ -116,6 +125,15 @@ def kind(value: Any) -> str:
     """
     cls = type(value)
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+def _show_apart(one: Any, other: Any) -> tuple[str, str]:
+    """Format two values with as many digits as it takes to tell them apart."""
+    for digits in (4, 6, 17):
+        texts = show(one, digits), show(other, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _same(expected: Any, got: Any, tolerance: float) -> bool:
@@ -151,18 +169,20 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
         is_, should = getattr(got, what), getattr(expected, what)
         if is_ != should:
             is_, should = (tuple(is_), tuple(should)) if what == "shape" else (is_, should)
-            advice = " New tensors take the dtype of the inputs." if what == "dtype" else ""
+            advice = " New tensors take the dtype of the inputs." if should is torch.float64 else ""
             return f"The {what} of the {name} is {is_}, expected {should}.{advice}"
     is_, should = got.detach().double(), expected.detach().double()
     wrong = ~torch.isclose(is_, should, rtol=tolerance, atol=tolerance)
     if not wrong.any():
         return None
     if got.numel() <= 12:
-        return f"The {name}: {show(got)}\nexpected: {show(expected)}"
+        shown, wanted = _show_apart(got, expected)
+        return f"The {name}: {shown}\nexpected: {wanted}"
     gap = (is_ - should).abs().nan_to_num(nan=torch.inf)  # NaN is the largest difference
     at = tuple(torch.unravel_index(gap.argmax(), gap.shape))
+    shown, wanted = _show_apart(got[at], expected[at])
     return (
-        f"The {name} at {show(torch.stack(at))}: {show(got[at])}, expected {show(expected[at])} "
+        f"The {name} at {show(torch.stack(at))}: {shown}, expected {wanted} "
         f"({int(wrong.sum())} of {wrong.numel()} entries are wrong)."
     )
 

@@ -21,7 +21,7 @@ def _step_operations(n: int, d_model: int, d_ff: int, n_layers: int, flaw: str =
     return passes * each * n_layers * (maps + pairs)
 
 
-@cases_of(_step_operations, returns=("operations",))
+@cases_of(_step_operations, returns=("number of operations",))
 def _stacks(draw: Draw) -> Iterator[Case]:
     yield Case("a small layer", n=10, d_model=8, d_ff=32, n_layers=1)
     yield Case("six of the paper's layers", n=100, d_model=512, d_ff=2048, n_layers=6)
@@ -39,7 +39,7 @@ def _bytes_on_each(parameters: int, devices: int, sharded: int, flaw: str = "") 
     return sum(parts) * (devices if flaw == "all devices" else 1)
 
 
-@cases_of(_bytes_on_each, returns=("number",))
+@cases_of(_bytes_on_each, returns=("number of bytes",))
 def _models(draw: Draw) -> Iterator[Case]:
     yield Case("one device", parameters=1000, devices=1, sharded=3)
     yield Case("nothing is divided", parameters=1000, devices=8, sharded=0)
@@ -82,7 +82,8 @@ def _parts(draw: Draw) -> Iterator[Case]:
 
 
 def _quantise_rows(weight: Tensor, bits: int, flaw: str = "") -> tuple[Tensor, Tensor]:
-    most = 2**bits - 1 if flaw == "no sign" else 2 ** (bits - 1) - 1
+    wrong = {"no sign": 2**bits - 1, "one more": 2 ** (bits - 1)}
+    most = wrong.get(flaw, 2 ** (bits - 1) - 1)
     sizes = weight if flaw == "not absolute" else weight.abs()
     largest = sizes.amax(dim=1, keepdim=True)
     if flaw == "one scale":
@@ -94,7 +95,7 @@ def _quantise_rows(weight: Tensor, bits: int, flaw: str = "") -> tuple[Tensor, T
     return whole.trunc() if flaw == "cut off" else whole.round(), scale
 
 
-@cases_of(_quantise_rows, returns=("whole", "scale"))
+@cases_of(_quantise_rows, returns=("matrix of whole numbers", "scale"))
 def _matrices(draw: Draw) -> Iterator[Case]:
     def matrix(*rows: list[float]) -> Tensor:
         return torch.tensor(rows, dtype=torch.float64)

@@ -59,6 +59,8 @@ def _logits(draw: Draw) -> Iterator[Case]:
 
 def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str = "") -> int:
     flaws = {
+        "google": log_probabilities / ((5 + lengths) / 6) ** alpha,
+        "multiplied": log_probabilities * lengths**alpha,
         "no lengths": log_probabilities,
         "averages": log_probabilities / lengths,
         "times alpha": log_probabilities / (lengths * alpha),
@@ -73,10 +75,13 @@ def _beams(draw: Draw) -> Iterator[Case]:
         values = torch.tensor(logs, dtype=torch.float64)
         return Case(about, log_probabilities=values, lengths=torch.tensor(lengths), alpha=alpha)
 
-    yield case("no penalty", [-3.0, -2.0, -2.5], [5, 4, 12], 0.0)
-    yield case("averages", [-3.0, -2.0, -2.5], [5, 4, 12], 1.0)
-    yield case("half a power", [-2.0, -2.6, -4.2], [4, 7, 14], 0.5)
-    yield case("long ones preferred", [-2.0, -5.0, -3.0], [4, 11, 5], 2.0)
+    six = [-8.5, -5.0, -2.4, -3.3, -2.2, -3.0], [3, 16, 13, 18, 8, 4]
+    yield case("no penalty", *six, 0.0)
+    yield case("averages", *six, 1.0)
+    close = [-3.4, -2.4, -4.9, -2.3, -3.2, -2.4], [18, 7, 9, 5, 16, 4]
+    yield case("half a power", *close, 0.5)
+    long = [-4.8, -6.6, -8.7, -5.7, -7.5, -4.1], [8, 15, 10, 13, 16, 9]
+    yield case("long ones preferred", *long, 2.0)
 
 
 # Acceptance ----------------------------------------------------------------------------------
@@ -85,6 +90,7 @@ def _beams(draw: Draw) -> Iterator[Case]:
 def _acceptance(target: Tensor, draft: Tensor, flaw: str = "") -> Tensor:
     taken = torch.minimum(target, draft)
     flaws = {
+        "divided": (draft * (target / draft).clamp(max=1)).sum(dim=-1),
         "not weighed": (target / draft).clamp(max=1).sum(dim=-1),
         "same token": (target * draft).sum(dim=-1),
         "refusal": 1 - taken.sum(dim=-1),

@@ -137,8 +137,8 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     fault = next(filter(None, faults), None)
     if fault and "nan" in fault:
         fault += (
-            "\nReplacing NaN after the operation that gives it still sends NaN back through it: "
-            "replace its input."
+            "\nNaN that is replaced afterwards still goes back through the operations that gave "
+            "it. masked_fill on the scores stops it there; adding -inf does not."
         )
     return fault and f"The values are right, a gradient is not.\n{fault}"
 
@@ -156,7 +156,7 @@ def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]
             fits = sum(_alike(kinds, outcome(mistake, case), mine) for case, mine in outcomes)
             if fits > most:
                 best, most = sentence, fits
-    return best or resemblance(outcome(right, first), seen, exercise.tolerance)
+    return best or resemblance(kinds, outcome(right, first), seen, exercise.tolerance)
 
 
 def outcome(function: Callable[..., Any], case: Case) -> Any:
@@ -183,7 +183,8 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
 def _alike(names: Sequence[str], one: Any, other: Any) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and isinstance(other, str) and one == other
-    return difference(names, _without_nan(one), _without_nan(other), 1e-4) is None
+    tolerance = 0.0 if isinstance(one, int | float) and not one else 1e-4  # of 0 no share is left
+    return difference(names, _without_nan(one), _without_nan(other), tolerance) is None
 
 
 def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | None:

@@ -46,10 +46,10 @@ def _multi_head(
     flaw: str = "",
 ) -> Tensor:
     query, key, value = (_split_heads(x @ W, n_heads, flaw) for W in (W_query, W_key, W_value))
-    width = W_query.size(1) if flaw == "whole width" else query.size(-1)
-    context, _ = scaled_dot_product_attention(
-        query, key, value, None if flaw == "mask" else mask, scale=width**-0.5
-    )
+    width = {"whole width": W_query.size(1), "no scale": 1}.get(flaw, query.size(-1))
+    if mask is not None and flaw in ("mask", "polarity"):
+        mask = None if flaw == "mask" else ~mask
+    context, _ = scaled_dot_product_attention(query, key, value, mask, scale=width**-0.5)
     if flaw == "merge":
         merged = context.reshape(context.size(0), context.size(2), -1)
     else:

@@ -106,3 +106,4 @@ def _weights(draw: Draw) -> Iterator[Case]:
     yield Case("one head", weight=draw(6, 6), n_heads=1)
     yield Case("two heads", weight=draw(12, 12), n_heads=2)
     yield Case("three heads of eight", weight=draw(24, 24), n_heads=3)
+    yield Case("heads wider than their share", weight=draw(12, 10), n_heads=2)

@@ -59,7 +59,10 @@ def _attention(
 ) -> tuple[Tensor, Tensor]:
     scores = query @ key.mT * _scale(query, key, flaw)
     dim = {"queries": -2, "first axis": 0}.get(flaw, -1)
-    if flaw == "no softmax":
+    if flaw == "no shift":
+        powers = scores.exp() if mask is None else scores.masked_fill(~mask, -math.inf).exp()
+        weights = (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
+    elif flaw == "no softmax":
         weights = scores if mask is None else scores * mask
     elif mask is None:
         weights = scores.softmax(dim)
@@ -163,7 +166,9 @@ def _cross_attention(
     }.get(flaw, (target, source, source))
     real = source_ids == pad_id if flaw == "polarity" else source_ids != pad_id
     mask = {"ignored": None, "queries": real[:, :, None]}.get(flaw, real[:, None, :])
-    return scaled_dot_product_attention(asks @ W_query, offers @ W_key, gives @ W_value, mask)
+    query, key, value = asks @ W_query, offers @ W_key, gives @ W_value
+    scale = 1.0 if flaw == "no scale" else None
+    return scaled_dot_product_attention(query, key, value, mask, scale=scale)
 
 
 @cases_of(_cross_attention, returns=("context", "weights"), gradients=True)

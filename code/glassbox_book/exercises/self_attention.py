@@ -110,7 +110,8 @@ def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
     if flaw == "late":  # hidden after the softmax: rows no longer sum to one
         weights = scores.softmax(-1) * allowed
     else:
-        weights = scores.masked_fill(~allowed, -math.inf).softmax(-1)
+        hidden = 0.0 if flaw == "zeros" else -math.inf
+        weights = scores.masked_fill(~allowed, hidden).softmax(-1)
     return weights @ x, weights
 
 

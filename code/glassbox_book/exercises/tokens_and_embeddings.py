@@ -61,7 +61,7 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield Case("a word that is a token", word="slow", vocabulary=ends)
     yield Case("a beginning and an end", word="slower", vocabulary=ends)
     yield Case("a piece that exists with and without ##", word="owlow", vocabulary=ends)
-    yield Case("a longer beginning than is good", word="unaffable", vocabulary=small)
+    yield Case("a long first piece that leaves no good cut", word="unaffable", vocabulary=small)
     yield Case("a single letter", word="s", vocabulary=letters)
     yield Case("nothing fits at the beginning", word="fast", vocabulary=ends)
     yield Case("nothing fits further on", word="slowest", vocabulary=ends)
@@ -100,6 +100,9 @@ def _scored(draw: Draw) -> Iterator[Case]:
     yield Case("letters alone", word="test", scores=letters)
     yield Case("a single letter", word="s", scores=letters)
     yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
+    hasty = {"a": -1.0, "ab": -2.4, "c": -1.0}
+    yield Case("a good first piece before a bad one", word="abc", scores=hasty | {"bc": -5.0})
+    yield Case("a good first piece before nothing", word="abc", scores=hasty)
     # Three equal pieces win, so no other order of the same pieces ties with them.
     long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
     yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)

@@ -45,7 +45,7 @@ def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str 
     return flaws.get(flaw, kept + epsilon / vocab_size)
 
 
-@cases_of(_smoothed_labels, returns=("q",))
+@cases_of(_smoothed_labels, returns=("distributions",))
 def _labels(draw: Draw) -> Iterator[Case]:
     yield Case("one label", labels=torch.tensor([2]), vocab_size=4, epsilon=0.1)
     yield Case("three labels", labels=torch.tensor([0, 3, 3]), vocab_size=5, epsilon=0.2)
@@ -79,6 +79,7 @@ def _sentences(draw: Draw) -> Iterator[Case]:
     yield case("the chapter's", *field)
     yield case("too long", "so a dog sees the cat there today .", "a dog sees the cat .")
     yield case("a word too often", "the the dog sees the cat .", "the dog sees the cat .")
+    yield case("three words", "a dog .", "a dog .")
     yield case("no run of four", "a dog and the cat .", "the dog sees a cat .")
 
 
@@ -88,7 +89,8 @@ def _learning_rate(step: int, peak: float, warmup: int, flaw: str = "") -> float
     rise = 1.0 if flaw == "no warm-up" else step / warmup
     ratio = warmup / max(step, 1)
     fall = {"no fall": 1.0, "one over the step": ratio}.get(flaw, ratio**0.5)
-    return peak * min(rise, fall, 1.0)
+    highest = peak / warmup**0.5 if flaw == "root" else peak
+    return highest * min(rise, fall, 1.0)
 
 
 @cases_of(_learning_rate, returns=("rate",))
@@ -117,7 +119,7 @@ def _clip(first: Tensor, second: Tensor, limit: float, flaw: str = "") -> tuple[
     return first * factor(first, second), second * factor(first, second)
 
 
-@cases_of(_clip, returns=("first", "second"))
+@cases_of(_clip, returns=("first gradient", "second gradient"))
 def _gradients(draw: Draw) -> Iterator[Case]:
     yield Case("both too long", first=draw(4) * 5, second=draw(3) * 5, limit=1.0)
     yield Case("short enough", first=draw(3) * 0.1, second=draw(2, 2) * 0.1, limit=1.0)

@@ -83,6 +83,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield case("a token that stays", short, [3], [0.97], [25])
     yield case("each of the three", long, [3, 4, 6], [0.12, 0.88, 0.93], [11, 12, 13])
     yield case("not in reading order", long, [6, 2, 5], [0.93, 0.06, 0.85], [11, 12, 13])
+    yield case("fates on the borders", long, [3, 4, 6], [0.79, 0.8, 0.9], [11, 12, 13])
     yield case("another [MASK]", short, [3, 1], [0.55, 0.02], [7, 9], mask_id=103)
 
 
@@ -217,7 +218,8 @@ def _corrupt_spans(
 @cases_of(_corrupt_spans, returns=("source", "target"))
 def _damages(draw: Draw) -> Iterator[Case]:
     def case(about: str, length: int, spans: list[list[int]], n_marks: int) -> Case:
-        token_ids, marks = (torch.arange(length) * 7) % 31 + 5, 99 - torch.arange(n_marks)
+        token_ids = (torch.arange(length) * 7) % 31 + 5
+        marks = (torch.arange(n_marks) * 5) % 8 + 90
         return Case(about, token_ids=token_ids, spans=torch.tensor(spans), marks=marks)
 
     yield case("one span of two tokens", 6, [[2, 4]], 2)

@@ -25,20 +25,25 @@
 
   // What is wrong with a result ------------------------------------------------------------------
 
-  function short(n) {  // Python's .4g
+  function short(n, many = 4) {  // whole, or Python's .4g
+    if (Number.isInteger(n) && Math.abs(n) < 1e15) return String(n);
     if (!Number.isFinite(n)) return Number.isNaN(n) ? 'nan' : n > 0 ? 'inf' : '-inf';
-    if (/\.\d\d[02468]50*e/.test(n.toExponential(50))) n *= 1 - 1e-12;  // Python rounds a half to the even digit
-    const [digits, power] = n.toExponential(3).split('e');
-    if (n !== 0 && (power < -4 || power >= 4)) return `${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
-    return n === 0 ? (Object.is(n, -0) ? '-0' : '0') : n.toPrecision(4).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+    if (many === 4 && /\.\d\d[02468]50*e/.test(n.toExponential(50))) n *= 1 - 1e-12;  // Python rounds a half to the even digit
+    const [digits, power] = n.toExponential(many - 1).split('e');
+    if ((power < -4 || power >= many)) return `${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+    return n.toPrecision(many).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   }
-  function show(value) {
-    if (value instanceof Tensor) return show(nested(value));
-    if (value instanceof Tuple) return `(${value.map(show).join(', ')})`;
-    if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`;
-    if (typeof value === 'boolean' || value === null) return { true: 'True', false: 'False', null: 'None' }[value];
-    return typeof value === 'number' ? short(value) : ['bigint', 'string'].includes(typeof value) ? String(value) : `<${kind(value)}>`;
+  function show(value, many = 4) {
+    const each = () => value.map((entry) => show(entry, many)).join(', ');
+    if (value instanceof Tensor) return show(nested(value), many);
+    if (value instanceof Tuple) return `(${each()})`;
+    if (Array.isArray(value)) return `[${each()}]`;
+    if (value === null) return 'None';
+    if (typeof value === 'boolean') return value ? 'True' : 'False';
+    return typeof value === 'number' ? short(value, many) : ['bigint', 'string'].includes(typeof value) ? String(value) : `<${kind(value)}>`;
   }
+  // With as many digits as it takes to tell two values apart.
+  const apart = (...pair) => [4, 6, 17].map((many) => pair.map((value) => show(value, many))).find(([a, b], k) => a !== b || k === 2);
   const close = (a, b, tolerance) => a === b || Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
   const same = (names, expected, got, tolerance) => difference(names, expected, got, tolerance) === null;
   const tuple = (sizes) => `(${sizes.join(', ')}${sizes.length === 1 ? ',' : ''})`;
@@ -50,7 +55,9 @@
     const n = got instanceof Tensor && got.at.length === 1 ? page.item(got) : got;
     if (!page.dtypeOf(n) || n instanceof Tensor) return `Expected ${kind(expected)} for the ${names[0]}, got ${kind(got)}.`;
     const [is, should] = [n, expected].map(Number);
-    return Math.abs(is - should) <= tolerance * (Math.abs(should) || 1) ? null : `The ${names[0]} is ${typeof got === 'bigint' || typeof got === 'boolean' ? show(got) : short(is)}, expected ${show(expected)}.`;
+    if (Math.abs(is - should) <= tolerance * (Math.abs(should) || 1)) return null;
+    const [shown, wanted] = apart(typeof got === 'bigint' || typeof got === 'boolean' ? got : is, expected);
+    return `The ${names[0]} is ${shown}, expected ${wanted}.`;
   }
   function partsDiffer(names, expected, got, tolerance) {
     const wanted = `expected the tuple (${names.join(', ')})`;
@@ -71,26 +78,28 @@
   function tensorsDiffer(name, expected, got, tolerance) {
     if (!(got instanceof Tensor)) return `Expected torch.Tensor for the ${name}, got ${kind(got)}.`;
     if (got.shape.join() !== expected.shape.join()) return `The shape of the ${name} is ${tuple(got.shape)}, expected ${tuple(expected.shape)}.`;
-    if (got.dtype !== expected.dtype) return `The dtype of the ${name} is torch.${got.dtype}, expected torch.${expected.dtype}. New tensors take the dtype of the inputs.`;
+    if (got.dtype !== expected.dtype) return `The dtype of the ${name} is torch.${got.dtype}, expected torch.${expected.dtype}.${expected.dtype === 'float64' ? ' New tensors take the dtype of the inputs.' : ''}`;
     const [is, should] = [got.numbers, expected.numbers], wrong = is.map((n, i) => !close(n, should[i], tolerance));
     if (!wrong.includes(true)) return null;
-    if (is.length <= 12) return `The ${name}: ${show(got)}\nexpected: ${show(expected)}`;
+    const all = apart(got, expected);
+    if (is.length <= 12) return `The ${name}: ${all[0]}\nexpected: ${all[1]}`;
     const gaps = is.map((n, i) => (Number.isNaN(n - should[i]) ? (n === should[i] ? 0 : Infinity) : Math.abs(n - should[i])));
     let place = gaps.indexOf(Math.max(...gaps));
     const at = got.shape.map((_, d) => { const by = got.shape.slice(d + 1).reduce((a, b) => a * b, 1), k = Math.floor(place / by); place %= by; return BigInt(k); });
-    const [one, other] = [got, expected].map((x) => show(page.getItem(x, Tuple.from(at))));
+    const [one, other] = apart(...[got, expected].map((x) => page.getItem(x, Tuple.from(at))));
     return `The ${name} at ${show(at)}: ${one}, expected ${other} (${wrong.filter(Boolean).length} of ${is.length} entries are wrong).`;
   }
-  function resemblance(expected, got, tolerance) {
+  function resemblance(names, expected, got, tolerance) {
     if (expected instanceof Tuple && Array.isArray(got)) {
-      const pairs = [...expected].reverse().map((part, k) => [part, [...got].reverse()[k]]);
-      return pairs.map((pair) => resemblance(...pair, tolerance)).find(Boolean) ?? null;
+      const parts = names.slice(0, got.length).map((name, k) => [name, resemblance([name], expected[k], got[k], tolerance)]).reverse();
+      const [name, said] = parts.find((part) => part[1]) ?? [];
+      return name ? `The ${name}: ${said[0].toLowerCase()}${said.slice(1)}` : null;
     }
     if (!(expected instanceof Tensor && got instanceof Tensor)) return null;
     const [e, g] = [expected, got].map((x) => page.cast(x, 'float64')), last = e.shape.length - 1, fits = (x) => same(['part'], x, g, tolerance);
     if (fits(e)) return null;
-    if (last > 0 && fits(page.swap(e, last - 1, last))) return 'It is the expected result transposed: the last two axes are exchanged.';
-    if (fits(page.binary('-', 1n, e))) return 'It is 1 minus the expected result: true and false are exchanged.';
+    if (last > 0 && fits(page.swap(e, last - 1, last))) return 'This is the expected result transposed: the last two axes are exchanged.';
+    if (fits(page.binary('-', 1n, e))) return 'This is 1 minus the expected result: true and false are exchanged.';
     if (g.shape.join() !== e.shape.join() || !e.numbers.some(Boolean)) return null;
     const factor = page.total(page.binary('*', g, e).numbers) / page.total(e.numbers.map((n) => n * n));
     return factor && fits(page.binary('*', e, factor)) ? `Every entry is ${short(factor)} times the expected one.` : null;
@@ -102,7 +111,7 @@
   function isSample(sample, got) {
     if (sample instanceof Tuple) return Array.isArray(got) && got.length === sample.length && sample.every((part, k) => isSample(part, got[k]));
     if (typeof sample === 'string' || typeof got === 'string') return sample === got;
-    if (!sample?.places) return got !== null && same(['part'], sample, got, 1e-4);
+    if (!sample?.places) return got !== null && same(['part'], sample, got, sample ? 1e-4 : 0);
     if (!(got instanceof Tensor) || got.dtype !== sample.dtype || got.shape.join() !== sample.shape.join()) return false;
     const plain = (n) => (Number.isNaN(n) ? 12345 : n), { numbers } = got;
     return sample.places.every((place, k) => close(plain(numbers[place]), plain(sample.numbers[k]), 1e-4));
@@ -145,13 +154,13 @@
     const wrong = tried.flatMap(({ fault }, k) => (fault ? [k] : []));
     if (!wrong.length) return { passed: true, text: `Right in all ${cases.length} cases: ${cases.map(({ about }) => about).join('; ')}.` };
     const first = tried[wrong[0]];
-    const off = wrong.filter((k) => difference(returns, tried[k].expected, tried[k].got, tolerance)), [one] = off;
+    const off = wrong.filter((k) => difference(returns, tried[k].expected, tried[k].got, 1e-4)), [one] = off;
     const fits = exercise.mistakes(values).map(({ says: sentence, gives }) => [sentence, off.length && isSample(gives[one], tried[one].got) ? off.filter((k) => isSample(gives[k], tried[k].got)).length : 0]);
     const [sentence, most] = fits.reduce((a, b) => (b[1] > a[1] ? b : a), [null, 0]);
     const lines = [
       `Not yet: ${cases.length - wrong.length} of ${cases.length} cases are right. The first that is not: ${first.about}.`,
       `Called with ${first.called}.`, first.fault,
-      most ? sentence : off.length && resemblance(tried[one].expected, tried[one].got, tolerance),
+      most ? sentence : off.length && resemblance(returns, tried[one].expected, tried[one].got, tolerance),
     ];
     return { passed: false, text: lines.filter(Boolean).join('\n') };
   }

@@ -129,7 +129,8 @@
       return page.swap(make(page.promote(...list), [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers)), 0, d);
     },
     'where condition x other'(...given) {
-      const parts = given.map(tensor), shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
+      const parts = given.map(tensor), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
+      if (dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${dtype}`);
       return make(page.promote(given[1], given[2]), shape, mask.map((n, k) => (n ? a : b)[k]));
     },
   });
@@ -138,7 +139,8 @@
   page.attribute = (value, name) => {
     if (value instanceof Module) return value.members.find((each) => each.has(name))?.get(name) ?? unknown(`${value.name}.${name}`);
     const isTensor = value instanceof Tensor, last = isTensor && value.shape.length - 1;
-    if (isTensor && (name === 'T' || name === 'mT')) return last < 1 ? value : page.swap(value, last - 1, last);
+    if (isTensor && name === 'T') return page.permute(value, upTo(last + 1).reverse());
+    if (isTensor && name === 'mT') return last > 0 ? page.swap(value, last - 1, last) : fail('RuntimeError', `tensor.mT is only supported on matrices or batches of matrices. Got ${last + 1}-D tensor.`);
     if (isTensor && name === 'shape') return Tuple.from(value.shape.map(BigInt));
     if (isTensor && name === 'dtype') return page.dtypes[value.dtype];
     if (value instanceof Tuple && (name === 'values' || name === 'indices')) return value[+(name === 'indices')];
