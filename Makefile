@@ -30,7 +30,7 @@ lint: env ## Style and types
 lab: env ## Open the chapters in JupyterLab
 	@$(BIN)/python -m tools.lab
 
-pdf: book ## Print the whole book to _build/pdf, through Chromium
+pdf: book ## Print the book, without the API reference, to _build/pdf, through Chromium
 	@$(BIN)/python -m tools.pdf
 
 firefox: book ## Visit every page in Firefox, and let the machine translate there

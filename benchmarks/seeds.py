@@ -2,9 +2,9 @@
 
     python -m benchmarks.seeds [02 07 ...] [--seeds 5]
 
-runs the cells of a chapter that train something, with each seed, on this processor and on the two
-that `make portable` imitates, and keeps what the chapter claims about the result in
-`glassbox/results/seeds.json`. The chapters print from that file how general a claim is.
+runs the cells of a chapter that train something, with each seed, on this processor and on two of
+those that `make portable` imitates, `old` and `avx2`, and keeps what the chapter claims about the
+result in `glassbox/results/seeds.json`. The chapters print from that file how general a claim is.
 """
 
 import argparse

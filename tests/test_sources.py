@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NAME = r"(?:de |van )?[A-ZŁ][\w'-]+"
-NAMED = re.compile(rf"({NAME})(?: et al\.|(?:, {NAME})* and {NAME})? \(((?:19|20)\d\d)\)")
+NAMED = re.compile(rf"({NAME})(?:(?:, {NAME})*(?: et al\.| and {NAME}))? \(((?:19|20)\d\d)\)")
 
 
 def in_the_bibliography() -> set[tuple[str, str]]:

@@ -42,7 +42,8 @@ def blockwise_attention(
     After the last block, :math:`c / l` is the context. The backward pass recomputes the blocks
     from the inputs and one number for each query, :math:`m + \ln l`. Memory therefore grows with
     the length of the texts, not with its square. Every product of the plain formula is still
-    computed, and the backward pass computes the scores a second time.
+    computed, except in blocks that ``causal`` hides entirely, and the backward pass computes the
+    scores a second time.
 
     Parameters
     ----------

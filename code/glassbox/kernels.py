@@ -103,7 +103,7 @@ def kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     Parameters
     ----------
     name : str
-        The formula's qualified name, such as ``layer_norm`` or ``Decoder.forward``.
+        The formula's qualified name, such as ``gelu`` or ``LayerNorm.forward``.
 
     Returns
     -------

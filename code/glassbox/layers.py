@@ -155,7 +155,7 @@ def rms_norm(
 
     Notes
     -----
-    Zhang and Sennrich (2019), equation 4. Chapters 7, equation ``eq-rms-norm``, and 11.
+    Zhang and Sennrich (2019), equation 4. Chapter 7, equation ``eq-rms-norm``; chapter 11.
     """
     check_normalizable(x, weight)
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
@@ -240,7 +240,7 @@ NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {"layer": LayerNorm, "rms": 
 
 @formula
 def gelu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Scale a number by its quantile in the standard normal: :math:`x \, \Phi(x)`.
+    r"""Scale a number by its standard normal cumulative probability: :math:`x \, \Phi(x)`.
 
     Parameters
     ----------
@@ -580,7 +580,7 @@ class Encoder(nn.Module):
         mask : Tensor, optional
             Boolean, broadcastable to ``(batch, n_heads, length, length)``; ``True`` = may attend.
         around : Around, optional
-            The positions' bias of the scores or rotation of queries and keys, for every layer.
+            The positional bias of the scores, or the rotation of queries and keys, for every layer.
 
         Returns
         -------

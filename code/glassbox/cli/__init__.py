@@ -17,7 +17,7 @@ import glassbox
 COMMANDS = {
     "train": "train a model, or go on with one that was stopped",
     "translate": "translate sentences, given here or on standard input",
-    "evaluate": "measure a model on the test set of a corpus",
+    "evaluate": "measure a model on held-out text of a corpus",
     "bench": "measure the speed against PyTorch and transformers",
 }
 #: Exit statuses by shell convention: usage error, interrupted, broken pipe.
@@ -38,8 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if all went well, 2 for an error that the user can fix, 130 after Ctrl-C,
-        141 for a broken pipe.
+        The exit status: 0 if all went well, 1 if another process of a training failed, 2 for an
+        error that the user can fix, 130 after Ctrl-C or a training that was told to stop, 141 for
+        a broken pipe; ``bench`` returns that of the benchmarks.
 
     Raises
     ------

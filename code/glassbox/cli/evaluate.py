@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model that glassbox carries, or a folder")
     add("--data", choices=CORPORA, help="the corpus; what suits the model if left out")
-    add("--split", help="such as test, valid, test_2017 (default: test, or valid of texts)")
+    add(
+        "--split",
+        help="such as test, valid, test_2017 (default: test of pairs, valid of other texts)",
+    )
     add("--from", metavar="LANGUAGE", dest="source", help="of the sentences; all if left out")
     add("--to", metavar="LANGUAGE", help="into which they are translated; all if left out")
     add(

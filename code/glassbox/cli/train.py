@@ -12,8 +12,8 @@ from glassbox.results import RUNS
 OWN_DATA = """\
 Data of your own: in a table [language_model] the entry text names a text file; in [translation],
 pairs names a file of sentence pairs with a tab between, and corpus = "pairs" learns from them
-alone. Files are looked for beside RUN.toml, those that --set names where you are. Several
-processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
+alone. Paths in RUN.toml are relative to its folder, those given with --set to the current one.
+Several processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
 """
 
 

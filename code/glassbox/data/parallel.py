@@ -103,8 +103,8 @@ def multi30k(split: str, *languages: str) -> list[tuple[str, ...]]:
 
     Notes
     -----
-    Task 1 of Multi30k (Elliott et al., 2016): the German captions are translations of the English
-    ones by professionals, the French ones by crowd workers.
+    Task 1 of Multi30k. Professionals translated the English captions into German (Elliott et al.,
+    2016), crowd workers into French (Elliott et al., 2017).
     """
     check_split("Multi30k", split, MULTI30K)
     if not languages or len({*map(str, languages)} & {*LANGUAGES}) < len(languages):

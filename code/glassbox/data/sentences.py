@@ -43,7 +43,7 @@ def sst2(split: str) -> list[LabelledSentence]:
 
     Notes
     -----
-    The whole sentences of the Stanford Sentiment Treebank, Socher et al. (2013), without the
+    The whole sentences of the Stanford Sentiment Treebank by Socher et al. (2013), without the
     neutral ones. Other editions of SST-2 also train on phrases from these sentences and are ten
     times as large; the test sentences are the same. Two of them, ``no`` and ``what 's next ?``, are
     in the training split as well.
@@ -104,8 +104,8 @@ def wnut17(split: str) -> list[TaggedSentence]:
 
     Notes
     -----
-    Derczynski et al. (2017): the entities of the test split do not occur in training, so a model
-    has to recognise them from context.
+    Derczynski et al. (2017): hardly an entity of the test split occurs in training, and none in the
+    same spelling, so a model has to recognise them from context.
     """
     check_split("WNUT 2017", split, WNUT17)
     path, lines = find_lines(f"ner_wnut17/{WNUT17[split]}")

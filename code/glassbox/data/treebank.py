@@ -45,7 +45,7 @@ def ud_english(split: str) -> list[ParsedSentence]:
     Returns
     -------
     list of ParsedSentence
-        Blogs, news, letters, reviews, answers.
+        From blogs, newsgroups, e-mails, reviews, and questions with their answers.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def everyday() -> list[str]:
 
     Notes
     -----
-    Chapter 5.
+    Chapters 5, 11 and others.
     """
     return [line for line in carried("everyday.txt").splitlines() if line]
 
@@ -53,7 +53,7 @@ def play() -> str:
 
     Notes
     -----
-    Tiny Shakespeare by Andrej Karpathy, public domain. Chapter 6.
+    Tiny Shakespeare by Andrej Karpathy, public domain. Chapters 6 and 10.
     """
     return carried("play.txt")
 
@@ -71,7 +71,7 @@ def senses() -> dict[str, dict[str, list[str]]]:
 
     Notes
     -----
-    Chapter 7.
+    Chapters 2 and 7.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class LossEstimate(NamedTuple):
     loss : float
         The mean over the batches, in nats per token.
     standard_error : float
-        The expected distance of that mean from the loss on the whole text.
+        The standard error of that mean, estimated from the spread of the batches.
     """
 
     loss: float

@@ -29,8 +29,9 @@ def process(
 ) -> Float[Tensor, "batch vocab"]:
     """Apply the penalties and filters of ``config`` to the next token's logits.
 
-    The order is that of ``transformers``: repetition, frequency and presence penalty, n-grams,
-    minimum length; then temperature, top-k, top-p, min-p, typical. It matters: a high temperature
+    The order is that of ``transformers``, with the two penalties that it lacks after the first:
+    repetition, frequency and presence penalty, n-grams, minimum length; then temperature, top-k,
+    top-p, min-p, typical. It matters: a high temperature
     enlarges the nucleus if applied before top-p, but not after it.
 
     Parameters

@@ -41,7 +41,7 @@ class GenerationConfig:
     use_cache : bool
         Whether to keep keys and values from step to step. Without a cache, the logits are equal up
         to rounding, and so are the tokens wherever one is clearly the most probable. In float32,
-        near-ties are rare; in bfloat16, with three digits, they are common.
+        near-ties are rare; in bfloat16, with two to three digits, they are common.
     repetition_penalty, frequency_penalty, presence_penalty : float
         See the functions of these names. The first counts prompt and new tokens, the other two only
         new tokens. 1, 0 and 0 change nothing.
@@ -74,8 +74,8 @@ class GenerationConfig:
 
     Notes
     -----
-    The options have the meanings of ``transformers``, and its defaults except for ``top_k``, which
-    is off here and 50 there. Chapter 10.
+    The options have the meanings of ``transformers``, which has no frequency or presence penalty,
+    and its defaults except for ``top_k``, which is off here and 50 there. Chapter 10.
     """
 
     max_new_tokens: int = 20

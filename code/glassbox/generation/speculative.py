@@ -67,7 +67,7 @@ def accept(
 
     Notes
     -----
-    Leviathan, Kalman and Matias (2023), section 2.3 and algorithm 1; Chen et al. (2023),
+    Leviathan, Kalman and Matias (2023), section 2.3 and algorithm 1; Chen, Borgeaud et al. (2023),
     algorithm 2 and theorem 1. Chapter 10, equation ``eq-speculative``.
     """
     at = proposed[:, None]
@@ -121,7 +121,7 @@ def speculative(
 
     Notes
     -----
-    Leviathan, Kalman and Matias (2023); Chen et al. (2023). Chapter 10.
+    Leviathan, Kalman and Matias (2023); Chen, Borgeaud et al. (2023). Chapter 10.
     """
     config = configure(config, options)
     check_at_least("n_draft", n_draft, 1)

@@ -16,7 +16,7 @@ from glassbox.looking.record import named_modules, uncompiled
 def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> Iterator[None]:
     r"""Switch some heads of ``model`` off inside the ``with`` block.
 
-    A head contributes :math:`C_i W_i^O` to the output, its context times its own rows of the
+    A head contributes :math:`C_i W_O^{(i)}` to the output, its context times its own rows of the
     output matrix. Here :math:`C_i` is replaced by zeros, which is equivalent to zeros in those
     rows. No parameter changes, and the bias of the output is kept. A compiled model runs uncompiled
     meanwhile.

@@ -24,9 +24,10 @@ class AttentionRecord:
     Attributes
     ----------
     query, key : Tensor
-        ``(batch, heads, q_len, d_k)`` and ``(batch, heads, k_len, d_k)``, after the projections.
+        ``(batch, heads, q_len, d_k)`` and ``(batch, heads, k_len, d_k)``, after projection and
+        rotation, if any. Keys that heads share are repeated for each of them.
     value : Tensor
-        ``(batch, heads, k_len, d_v)``.
+        ``(batch, heads, k_len, d_v)``, repeated likewise.
     scores : Tensor
         ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask. The masked scores
         are ``scores.masked_fill(~mask, -math.inf)``.

@@ -30,10 +30,10 @@ class LlamaConfig(LanguageModelConfig):
 
     Notes
     -----
-    Touvron et al. (2023a), table 2; Touvron et al. (2023b), table 1; Grattafiori et al. (2024),
-    table 3. The other fields are :class:`~glassbox.models.language_model.LanguageModelConfig`'s.
-    The reference has no entry for ``dropout``, because the published models use none: a saved
-    model is loaded with 0.
+    Touvron, Lavril et al. (2023), table 2; Touvron, Martin et al. (2023), table 1; Grattafiori
+    et al. (2024), table 3. The other fields are those of
+    :class:`~glassbox.models.language_model.LanguageModelConfig`. The reference has no entry for
+    ``dropout``, because the published models use none: a saved model is loaded with 0.
     """
 
     layout = layouts.LLAMA
@@ -116,9 +116,9 @@ class Llama(LanguageModel):
 
     Notes
     -----
-    Touvron et al. (2023a), section 2.2: a pre-norm decoder with RMSNorm, SwiGLU and rotary
-    positions, without biases; with grouped queries since LLaMA 2 (Touvron et al. 2023b, section
-    2.2). Equal to ``transformers.LlamaForCausalLM``.
+    Touvron, Lavril et al. (2023), section 2.2: a pre-norm decoder with RMSNorm, SwiGLU and rotary
+    positions, without biases; with grouped queries in the larger models of Touvron, Martin et al.
+    (2023), section 2.2, and in all of LLaMA 3. Equal to ``transformers.LlamaForCausalLM``.
     """
 
     config: LlamaConfig

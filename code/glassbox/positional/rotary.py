@@ -48,8 +48,8 @@ class RotaryScaling:
 
     Notes
     -----
-    Chen et al. (2023), section 2.3, for linear interpolation; Peng et al. (2024), section 3.2, for
-    the blend, with the numbers of turns in the code published with LLaMA 3.1. Chapter 6.
+    Chen, Wong et al. (2023), section 2.3, for linear interpolation; Peng et al. (2024), section
+    3.2, for the blend, with the numbers of turns in the code published with LLaMA 3.1. Chapter 6.
     """
 
     factor: float

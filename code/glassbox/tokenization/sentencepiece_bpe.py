@@ -64,8 +64,8 @@ class SentencePieceBPE(Tokenizer):
 
     Notes
     -----
-    Kudo and Richardson (2018), section 3; Touvron et al. (2023a), section 2.1. Equal to the
-    reference library's ``BPE`` model with ``byte_fallback``. Chapter 2.
+    Kudo and Richardson (2018), section 3; Touvron, Lavril et al. (2023), section 2.1. Equal to
+    the reference library's ``BPE`` model with ``byte_fallback``. Chapter 2.
     """
 
     _starts_both = True

@@ -43,8 +43,8 @@ def cross_entropy(
     r"""Return the cross-entropy between labels and logits, summed over positions.
 
     .. math::
-        -\sum_{v \in V} q_v \log \operatorname{softmax}(\ell)_v
-        = \log \sum_{v \in V} e^{\ell_v} - \sum_{v \in V} q_v \ell_v
+        -\sum_{v \in \mathcal{V}} q_v \log \operatorname{softmax}(\ell)_v
+        = \log \sum_{v \in \mathcal{V}} e^{\ell_v} - \sum_{v \in \mathcal{V}} q_v \ell_v
 
     The target :math:`q` has :math:`1 - \varepsilon` at the label :math:`y`; the remaining
     :math:`\varepsilon` is spread evenly over the vocabulary, the label included. The gradient is

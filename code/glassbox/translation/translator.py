@@ -71,7 +71,7 @@ class Translator:
     --------
     >>> translator = Translator.from_pretrained("tatoeba-en-fr")
     >>> translator.translate("J'aime les chiens.")
-    'I love dogs.'
+    'I like dogs.'
 
     Notes
     -----
