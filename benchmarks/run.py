@@ -93,16 +93,16 @@ def record(about: dict[str, str | int], results: Sequence[Result]) -> str:
 
 
 def row(done: Result) -> dict[str, Any]:
-    """Return one result in numbers."""
+    """Return one result in numbers, with more digits than are shown: nothing is rounded twice."""
     if isinstance(done, Comparison):
         return {
             "what": done.what,
             "against": done.against,
             "device": done.device,
-            "ours_ms": round(1000 * median(done.ours), 3),
-            "theirs_ms": round(1000 * median(done.theirs), 3),
-            "ratio": round(done.ratio, 4),
-            "quartiles": [round(end, 4) for end in done.spread],
+            "ours_ms": round(1000 * median(done.ours), 6),
+            "theirs_ms": round(1000 * median(done.theirs), 6),
+            "ratio": round(done.ratio, 6),
+            "quartiles": [round(end, 6) for end in done.spread],
             "rounds": len(done.ours),
         }
     if isinstance(done, Growth):
@@ -111,8 +111,8 @@ def row(done: Result) -> dict[str, Any]:
             "device": done.device,
             "unit": done.unit,
             "lengths": list(done.lengths),
-            "costs": [round(cost, 4) for cost in done.costs],
-            "exponent": round(done.exponent, 3),
+            "costs": [round(cost, 6) for cost in done.costs],
+            "exponent": round(done.exponent, 6),
         }
     if isinstance(done, paint.Paint):
         return {"what": paint.WHAT, "paint_ms": {k: round(v) for k, v in done.pages.items()}}
@@ -121,9 +121,9 @@ def row(done: Result) -> dict[str, Any]:
     return {
         "what": done.what,
         "device": done.device,
-        "limit_ms": round(1000 * done.limit, 3),
-        "token_ms": round(1000 * done.token, 3),
-        "share": round(done.share, 4),
+        "limit_ms": round(1000 * done.limit, 6),
+        "token_ms": round(1000 * done.token, 6),
+        "share": round(done.share, 6),
     }
 
 
