@@ -174,7 +174,7 @@ class Scene(SphinxDirective):
             self.env.note_dependency(str(file))
         scenes = json.loads(SCENES.read_text(encoding="utf-8"))
         choice = "\n".join(
-            f'<label><input type="radio" name="scene" value="{number}"'
+            f'<label><input type="radio" name="scene" value="{number}" autocomplete="off"'
             f"{'' if number else ' checked'}><span lang=fr>{escape(scene['text'])}</span></label>"
             for number, scene in enumerate(scenes)
         )

@@ -92,6 +92,15 @@ def test_it_is_whole_without_a_script(piece, model):
     assert not [url for url in shown.requests if "/poet/" in url]
 
 
+def test_the_temperature_counts_before_the_model_is_loaded(piece, model):
+    shown = piece()
+    shown.part("temperature").fill("0.5")
+    expected = (logits(model, poet.BEGINNING)[-1] / 0.5).softmax(-1).topk(8).values
+    bars = shown.part("bars").locator("span").all_inner_texts()
+    assert [float(bar) for bar in bars] == pytest.approx(expected.tolist(), abs=6e-4)
+    assert not [url for url in shown.requests if "/poet/" in url]
+
+
 def test_a_reader_lets_it_write_and_chooses_a_character(piece, model):
     shown = piece()
     output, field = (

@@ -67,6 +67,17 @@ def test_the_first_translation_is_there_without_a_script(read):
     assert not page.locator("#pst-primary-sidebar").is_visible()
 
 
+def test_a_browser_that_goes_back_does_not_mark_another_sentence_than_it_shows(read):
+    page = read(FRONT).page
+    page.locator(".gb-choice input").nth(2).check()
+    page.goto(page.url.replace(FRONT, "chapters/about.html"))
+    page.go_back()
+    page.wait_for_selector(".gb-choice:not([hidden])")
+    stages = "[...document.querySelectorAll('.gb-stage')].findIndex(({ hidden }) => !hidden)"
+    marked = page.locator(".gb-choice input:checked").get_attribute("value")
+    assert page.evaluate(stages) == int(marked)
+
+
 def test_a_token_says_what_it_looks_at_to_pointer_finger_and_keyboard(read, width):
     page = read(FRONT, width=width, has_touch=width == 390).page
     tokens, said = page.locator(f"{STAGE} .gb-to .gb-t"), page.locator(".gb-telling")

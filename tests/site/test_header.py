@@ -35,6 +35,15 @@ def test_an_entry_of_the_drawer_closes_it(read):
     assert page.url.endswith(address)
 
 
+def test_logo_and_name_stand_together_in_the_drawer(read):
+    page = read(ONE, width=768, has_touch=True, is_mobile=True).page
+    page.locator(".primary-toggle:visible").tap()
+    logo, name = (page.locator(f"dialog[open] .gb-brand {part}") for part in ("svg", "span"))
+    name.wait_for()
+    gap = name.bounding_box()["x"] - logo.bounding_box()["x"] - logo.bounding_box()["width"]
+    assert 8 < gap < 16
+
+
 SKIP = """() => {
   const link = document.activeElement, probe = document.createElement("i");
   document.body.append(probe);

@@ -214,6 +214,21 @@ def test_the_pixel_under_the_pointer_is_put_into_words(show: Show) -> None:
     read(page, "query 0 · key 0: −1.0")
 
 
+def test_a_browser_that_returns_noise_for_what_is_drawn_shows_no_wrong_number(show: Show) -> None:
+    page = show(MAPS["picture"], own=True).page
+    page.evaluate(
+        """() => {
+          OffscreenCanvasRenderingContext2D.prototype.getImageData = (x, y, width, height) => (
+            { data: Array.from({ length: 4 * width * height }, () => 256 * Math.random() | 0) }
+          );
+        }"""
+    )
+    box = page.locator(".gb-picture").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    read(page, "query 0 · key 0: hidden by this browser")
+
+
 def test_arrow_keys_go_from_cell_to_cell(show: Show) -> None:
     page = show(MAPS["tensor"]).page
     page.keyboard.press("Tab")

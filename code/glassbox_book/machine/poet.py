@@ -16,14 +16,15 @@ def html() -> str:
     """Return the piece in its initial state, which ``poet.js`` makes interactive."""
     poet = CharacterModel.from_pretrained(model_files(POET)[0].parent)
     with evaluating(poet.model), torch.inference_mode():
-        probabilities = poet.model(poet.encode(BEGINNING)[None])[0, -1].softmax(-1)
+        logits = poet.model(poet.encode(BEGINNING)[None])[0, -1]
     return fill(
         "machine/page/poet.html",
         size=size(POET),
         version=version(POET),
         characters=poet.characters,
         beginning=BEGINNING,
-        likely=likely(probabilities, lambda token: named(poet.characters[token])),
+        all={"characters": poet.characters, "logits": [round(x, 4) for x in logits.tolist()]},
+        likely=likely(logits.softmax(-1), lambda token: named(poet.characters[token])),
     )
 
 

@@ -14,7 +14,8 @@ globalThis.glassboxCells ??= (() => {
   const inside = (table, place) =>
     sizeOf(table).map((count, i) => Math.min(count - 1, Math.max(0, Math.floor(place[i]))));
 
-  // A picture has no cells: its numbers are the opacity of its pixels.
+  // A picture has no cells: its numbers are the opacity of its pixels. Browsers that hide from
+  // websites what they draw return noise instead, also for a pixel that is known.
   const opacities = async (picture) => {
     const { rows, columns } = picture.dataset;
     const found = {};
@@ -22,8 +23,12 @@ globalThis.glassboxCells ??= (() => {
       const image = new Image();
       image.src = layer.style.getPropertyValue('--png').match(/data:[^"')]+/)[0];
       await image.decode();
-      const canvas = new OffscreenCanvas(columns, rows).getContext('2d');
+      const canvas = new OffscreenCanvas(columns, Number(rows) + 1).getContext('2d');
       canvas.drawImage(image, 0, 0);
+      canvas.fillStyle = '#123';
+      canvas.fillRect(0, rows, columns, 1);
+      const known = canvas.getImageData(0, rows, columns, 1).data;
+      if (!known.every((part, i) => part === [17, 34, 51, 255][i % 4])) return null;
       found[layer.className] = canvas.getImageData(0, 0, columns, rows).data;
     }
     return found;
@@ -31,13 +36,14 @@ globalThis.glassboxCells ??= (() => {
 
   const readPixel = async (picture, row, column) => {
     const { rows, columns, limit } = picture.dataset;
-    picture.opacities ??= await opacities(picture);
+    if (picture.opacities === undefined) picture.opacities = await opacities(picture);
     const alpha = (kind) => picture.opacities[kind]?.[4 * (row * columns + column) + 3] ?? 0;
     const mark = document.createElement('b');
     const share = (number, of) => `${(100 * number) / of}%`;
     Object.assign(mark.style, {
       left: share(column, columns), top: share(row, rows), width: share(1, columns), height: share(1, rows),
     });
+    if (!picture.opacities) return [mark, 'hidden by this browser'];
     const number = ((alpha('gb-more') - alpha('gb-less')) / 255) * limit;
     return [mark, number.toPrecision(2).replace('-', '\u2212')];
   };

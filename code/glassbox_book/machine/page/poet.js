@@ -12,6 +12,7 @@ export class Poet extends Panel {
     this.redraw = rove(this.part("bars"), "button");
     this.redraw();
     this.text = this.begun = this.field.value;
+    Object.assign(this, JSON.parse(this.part("bars").dataset.all));  // the logits after it, of all characters
   }
 
   begin() {
@@ -21,10 +22,10 @@ export class Poet extends Panel {
     this.root.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.write(LENGTH); });
     this.part("restart").addEventListener("click", () => this.whenLoaded(() => { this.begun = null; return this.write(0); }));
     this.followTemperature();
-    this.part("temperature").addEventListener("input", () => { if (this.logits) this.drawBars(); });
+    this.part("temperature").addEventListener("input", () => this.drawBars());
     this.part("bars").addEventListener("click", ({ target }) => {
       const button = target.closest("button");
-      if (button) this.whenLoaded(() => this.write(0, this.loaded[button.dataset.id]), button);
+      if (button) this.whenLoaded(() => this.write(0, this.characters[button.dataset.id]), button);
     });
   }
 
@@ -55,7 +56,7 @@ export class Poet extends Panel {
     const probabilities = softmax(Float64Array.from(this.logits, (logit) => logit / this.temperature));
     const order = [...probabilities.keys()].sort((one, other) => probabilities[other] - probabilities[one]);
     this.redraw(bars(order.slice(0, N_BARS).map((id) => (
-      { id, piece: this.loaded[id] === "\n" ? "new line" : visible(this.loaded[id]), probability: probabilities[id] }
+      { id, piece: this.characters[id] === "\n" ? "new line" : visible(this.characters[id]), probability: probabilities[id] }
     ))));
     this.part("answer").textContent = "";
   }
