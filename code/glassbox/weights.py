@@ -41,8 +41,8 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     Returns
     -------
     Path
-        A folder with ``config.json`` and ``model.safetensors``, or the files that a large model is
-        divided into.
+        A folder with ``config.json`` and either ``model.safetensors`` or the files that a large
+        model is divided into.
 
     Raises
     ------

@@ -297,7 +297,7 @@ def test_exchanged_truth_is_noticed():
 
     cases_of(positive)(lambda draw: iter([Case("a row", x=draw(9))]))
     try:
-        assert "true and false are exchanged" in said("test_check.positive", lambda x: x <= 0)
+        assert "with true and false exchanged" in said("test_check.positive", lambda x: x <= 0)
         assert check("test_check.positive", positive).passed
     finally:
         del EXERCISES["test_check.positive"]

@@ -97,7 +97,7 @@ class MultiHeadAttention(nn.Module):
             Boolean, broadcastable to ``(batch, n_heads, q_len, k_len)``; ``True`` = may attend.
             A mask of two axes is ``(q_len, k_len)``; if the texts of a batch differ, pass all four.
         causal, around : optional
-            Whether to hide later positions from each query; a bias or rotation, and a cache.
+            Whether to hide later positions from each query; positional bias or rotation, and cache.
 
         Returns
         -------

@@ -38,9 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0 if all went well, 1 if another process of a training failed, 2 for an
-        error that the user can fix, 130 after Ctrl-C or a training that was told to stop, 141 for
-        a broken pipe; ``bench`` returns that of the benchmarks.
+        The exit status: 0 if all went well, 1 if another process of a training run failed, 2 for
+        an error that the user can fix, 130 after Ctrl-C or if a training run was told to stop, 141
+        for a broken pipe; ``bench`` returns the exit status of the benchmarks.
 
     Raises
     ------

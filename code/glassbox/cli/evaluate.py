@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--data", choices=CORPORA, help="the corpus; what suits the model if left out")
     add(
         "--split",
-        help="such as test, valid, test_2017 (default: test of pairs, valid of other texts)",
+        help="such as test, valid, test_2017 (default: test for pairs, valid for other texts)",
     )
     add("--from", metavar="LANGUAGE", dest="source", help="of the sentences; all if left out")
     add("--to", metavar="LANGUAGE", help="into which they are translated; all if left out")

@@ -104,8 +104,8 @@ def wnut17(split: str) -> list[TaggedSentence]:
 
     Notes
     -----
-    Derczynski et al. (2017): hardly an entity of the test split occurs in training, and none in the
-    same spelling, so a model has to recognise them from context.
+    Derczynski et al. (2017): hardly any entity of the test split occurs in training, even in
+    another spelling, and none in the same, so a model has to recognise them from context.
     """
     check_split("WNUT 2017", split, WNUT17)
     path, lines = find_lines(f"ner_wnut17/{WNUT17[split]}")

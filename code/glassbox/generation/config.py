@@ -74,8 +74,8 @@ class GenerationConfig:
 
     Notes
     -----
-    The options have the meanings of ``transformers``, which has no frequency or presence penalty,
-    and its defaults except for ``top_k``, which is off here and 50 there. Chapter 10.
+    The options have the meanings and the defaults of ``transformers``, except that ``top_k`` is off
+    here and 50 there, and that the frequency and presence penalties do not exist there. Chapter 10.
     """
 
     max_new_tokens: int = 20

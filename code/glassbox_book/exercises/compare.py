@@ -76,9 +76,9 @@ def resemblance(names: Sequence[str], expected: Any, got: Any, tolerance: float)
     if _same(expected, got, tolerance):
         return None
     if expected.dim() > 1 and _same(expected.mT, got, tolerance):
-        return "This is the expected result transposed: the last two axes are exchanged."
+        return "This is the expected result transposed, with the last two axes exchanged."
     if _same(1 - expected, got, tolerance):
-        return "This is 1 minus the expected result: true and false are exchanged."
+        return "This is 1 minus the expected result, with true and false exchanged."
     if got.shape == expected.shape and expected.any():
         factor = (got * expected).sum() / expected.square().sum()
         if factor != 0 and _same(factor * expected, got, tolerance):

@@ -137,8 +137,9 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     fault = next(filter(None, faults), None)
     if fault and "nan" in fault:
         fault += (
-            "\nNaN that is replaced afterwards still goes back through the operations that gave "
-            "it. masked_fill on the scores stops it there; adding -inf does not."
+            "\nReplacing NaN afterwards does not keep it out of the gradient: the operation that "
+            "produced it still passes NaN back. masked_fill on the scores stops it; adding -inf "
+            "does not."
         )
     return fault and f"The values are right, a gradient is not.\n{fault}"
 

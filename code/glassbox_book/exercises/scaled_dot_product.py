@@ -61,7 +61,8 @@ def _attention(
     dim = {"queries": -2, "first axis": 0}.get(flaw, -1)
     if flaw == "no shift":
         powers = scores.exp() if mask is None else scores.masked_fill(~mask, -math.inf).exp()
-        weights = (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
+        total = powers.sum(-1, keepdim=True)
+        weights = powers / total.masked_fill(total == 0, 1.0)
     elif flaw == "no softmax":
         weights = scores if mask is None else scores * mask
     elif mask is None:

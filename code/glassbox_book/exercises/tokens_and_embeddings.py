@@ -102,7 +102,7 @@ def _scored(draw: Draw) -> Iterator[Case]:
     yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
     hasty = {"a": -1.0, "ab": -2.4, "c": -1.0}
     yield Case("a good first piece before a bad one", word="abc", scores=hasty | {"bc": -5.0})
-    yield Case("a good first piece before nothing", word="abc", scores=hasty)
+    yield Case("a good first piece, but none for the rest", word="abc", scores=hasty)
     # Three equal pieces win, so no other order of the same pieces ties with them.
     long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
     yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)

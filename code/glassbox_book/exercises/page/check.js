@@ -98,8 +98,8 @@
     if (!(expected instanceof Tensor && got instanceof Tensor)) return null;
     const [e, g] = [expected, got].map((x) => page.cast(x, 'float64')), last = e.shape.length - 1, fits = (x) => same(['part'], x, g, tolerance);
     if (fits(e)) return null;
-    if (last > 0 && fits(page.swap(e, last - 1, last))) return 'This is the expected result transposed: the last two axes are exchanged.';
-    if (fits(page.binary('-', 1n, e))) return 'This is 1 minus the expected result: true and false are exchanged.';
+    if (last > 0 && fits(page.swap(e, last - 1, last))) return 'This is the expected result transposed, with the last two axes exchanged.';
+    if (fits(page.binary('-', 1n, e))) return 'This is 1 minus the expected result, with true and false exchanged.';
     if (g.shape.join() !== e.shape.join() || !e.numbers.some(Boolean)) return null;
     const factor = page.total(page.binary('*', g, e).numbers) / page.total(e.numbers.map((n) => n * n));
     return factor && fits(page.binary('*', e, factor)) ? `Every entry is ${short(factor)} times the expected one.` : null;
