@@ -184,7 +184,7 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
 def _alike(names: Sequence[str], one: Any, other: Any) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and isinstance(other, str) and one == other
-    tolerance = 0.0 if isinstance(one, int | float) and not one else 1e-4  # of 0 no share is left
+    tolerance = 0.0 if isinstance(one, int | float) and not one else 1e-4  # every share of 0 is 0
     return difference(names, _without_nan(one), _without_nan(other), tolerance) is None
 
 

@@ -30,7 +30,7 @@
     if (!Number.isFinite(n)) return Number.isNaN(n) ? 'nan' : n > 0 ? 'inf' : '-inf';
     if (many === 4 && /\.\d\d[02468]50*e/.test(n.toExponential(50))) n *= 1 - 1e-12;  // Python rounds a half to the even digit
     const [digits, power] = n.toExponential(many - 1).split('e');
-    if ((power < -4 || power >= many)) return `${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+    if (power < -4 || power >= many) return `${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
     return n.toPrecision(many).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   }
   function show(value, many = 4) {
