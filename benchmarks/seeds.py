@@ -109,16 +109,19 @@ def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def deep_stacks(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 7: which stacks of two and of twelve layers learn."""
+    """Chapter 7: which stacks of two and of twelve layers learn, and which from smaller numbers."""
     page.before("c074")
     for seed in seeds:
         page.run("c073", "manual_seed(0)", f"manual_seed({seed})")
         page.run("c074")
-        yield {
-            f"{depth}, {kind}": losses[-1].item()
+        page.run("deep-halved")
+        runs_of = {
+            f"{depth}, {kind}": losses
             for depth, runs in page["runs_of"].items()
             for kind, losses in runs.items()
         }
+        runs_of |= {f"12 layers, {kind}, halved": losses for kind, losses in page["halved"].items()}
+        yield {kind: losses[-1].item() for kind, losses in runs_of.items()}
 
 
 def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:

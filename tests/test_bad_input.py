@@ -255,6 +255,11 @@ SHAPES = {
         ValueError,
         ["x has shape (2, 7)", "(..., 8)", "d_model of this norm"],
     ),
+    "a norm of an array": (
+        lambda: LayerNorm(8)(np.zeros((2, 8), np.float32)),
+        TypeError,
+        ["x is of type ndarray", "torch.as_tensor(x)"],
+    ),
     "a scale wider than what it scales": (
         lambda: layer_norm(zeros(2, 1), zeros(8), zeros(8)),
         ValueError,

@@ -166,7 +166,7 @@ def _short_and_half(query: Tensor, key: Tensor) -> bool:
 @kernel("LayerNorm.forward")
 def _layer_norm(norm: Any, x: Tensor) -> Answer:
     # Under autocast it converts its inputs. The formula raises the errors.
-    fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(x.device.type)
+    fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(norm.weight.device.type)
     if not fit or x.shape[-1:] != norm.weight.shape:
         return NotImplemented
     return F.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps)

@@ -232,7 +232,10 @@ def _packaged_minilm() -> Path:
 def _download(name: str) -> Path:
     here = f"{name!r} is no folder here, and a download from the hub"
     hub, errors = (need(f"huggingface_hub{part}", here, "models") for part in ("", ".errors"))
-    expected = "expected 'minilm', a folder, or the name of a model on the Hugging Face hub"
+    expected = (
+        "expected a folder, the name of a model on the Hugging Face hub, or, for a BERT, 'minilm', "
+        "which needs no network"
+    )
     try:
         return Path(hub.snapshot_download(name, allow_patterns=WANTED))
     except errors.GatedRepoError as error:
@@ -245,5 +248,5 @@ def _download(name: str) -> Path:
     except Exception as error:  # of the hub, the disk or the network
         raise ConnectionError(
             f"{name!r} is neither a folder here nor in the hub's cache, and cannot be fetched from "
-            f"the hub: {expected}. Without a network use 'minilm'"
+            f"the hub: {expected}"
         ) from error

@@ -86,7 +86,8 @@ def test_commands_describe_themselves_without_what_they_compute_with():
         ([], "the following arguments are required: COMMAND"),
         (["translat"], "invalid choice: 'translat'"),
         (["bench", "--second", "x"], "invalid float value: 'x'"),
-        (["bench", "--colour"], "unrecognized arguments: --colour"),
+        (["bench", "--colour"], "usage: glassbox bench [-h] [--seconds SECONDS]"),
+        (["bench", "--colour"], "glassbox bench: error: unrecognized arguments: --colour"),
     ],
 )
 def test_what_is_not_understood_is_said_with_status_2(arguments, says, glassbox):
@@ -109,6 +110,21 @@ def test_what_a_user_can_mend_is_said_in_a_line(error, glassbox, command):
     command(raising(error))
     answer = glassbox("bench")
     assert (answer.status, answer.out, answer.err) == (2, "", f"glassbox: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "lines"),
+    [
+        (ModuleNotFoundError("No module named 'regex'"), 2),
+        (ModuleNotFoundError("fetching needs pooch: pip install pooch"), 1),
+    ],
+)
+def test_what_to_install_is_said_once(error, lines, glassbox, command):
+    command(raising(error))
+    answer = glassbox("bench").err.splitlines()
+    assert answer[0] == f"glassbox: {error}"
+    assert len(answer) == lines
+    assert "pip install" in answer[-1]
 
 
 def test_the_notes_of_an_error_are_said_too(glassbox, command):

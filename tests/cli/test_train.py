@@ -122,11 +122,13 @@ def test_stopped_it_says_so_and_the_same_command_goes_on(
     toy, tasks["toy"] = tasks["toy"], interrupted(3, ask)
     answer = glassbox("train", run)
     kept = Path("runs/mine/checkpoints")
-    assert answer.out == f"Stopped. The same command goes on from {kept}.\n"
+    assert answer.out == f"Stopped. The same command resumes from {kept}.\n"
     assert (answer.status, answer.err) == (130, "")
     assert checkpoints(kept)[-1].name == "step-00000003"
     tasks["toy"] = toy
-    assert glassbox("train", run).status == 0
+    answer = glassbox("train", run)
+    assert answer.status == 0
+    assert answer.err.startswith("Resumed at step 3 of 6.\n")
     whole = load_file("whole/model/model.safetensors")
     for name, weight in load_file("runs/mine/model/model.safetensors").items():
         assert torch.equal(weight, whole[name]), name
@@ -168,6 +170,15 @@ def test_a_damaged_checkpoint_is_told_in_one_line(glassbox: Command, run: str) -
     assert answer.err.count("\n") == 1
 
 
+def test_a_missing_text_is_told_before_a_folder_is_made(
+    glassbox: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = glassbox("train", "shakespeare-llama", "--set", "language_model.text='mine.txt'")
+    assert answer.err == "glassbox: language_model.text names no file: 'mine.txt'\n"
+    assert (answer.status, [*tmp_path.iterdir()]) == (2, [])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -178,7 +189,10 @@ def test_a_damaged_checkpoint_is_told_in_one_line(glassbox: Command, run: str) -
             "[training] has no entry 'step'; there are",
         ),
         (["mine/run.toml", "--set", "training.steps"], "expected TABLE.NAME=VALUE"),
-        (["mine/run.toml", "--device", "tpux"], "--device tpux: expected cpu, or what is here"),
+        (
+            ["mine/run.toml", "--device", "tpux"],
+            "--device tpux: expected cpu, or another that this machine has",
+        ),
         (
             ["mine/run.toml", "--folder", "mine/run.toml"],
             "folder mine/run.toml cannot be made: File e",

@@ -3,10 +3,13 @@
 import functools
 import math
 import sys
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 from glassbox_book.exercises import EXERCISES, Case, Exercise, check
 from glassbox_book.exercises.exercise import cases_of
@@ -243,6 +246,96 @@ def a_batch_of_one(model, begin, end, longest):
     return torch.tensor([begin, int(model(torch.tensor([[begin]])).argmax())])
 
 
+def names(tags):
+    """Count the names by length and kind, wherever they are."""
+    found: Counter[tuple[int, str]] = Counter()
+    kind, length = "", 0
+    for tag in [*tags, "O"]:
+        mark, _, named = tag.partition("-")
+        if kind and (mark, named) != ("I", kind):
+            found[length, kind] += 1
+            kind = ""
+        kind, length = (kind, length + 1) if kind else (named, 1)
+    return found
+
+
+def f1_without_places(predicted, expected):
+    ours, theirs = names(predicted), names(expected)
+    return 2 * (ours & theirs).total() / max(1, ours.total() + theirs.total())
+
+
+def f1_without_a_guard(predicted, expected):
+    right = EXERCISES["variants.entity_f1"].reference(predicted, expected)
+    if right == 0 and names(predicted) + names(expected):
+        raise ZeroDivisionError
+    return right
+
+
+def one_mask_for_all_heads(*given):
+    *rest, n_heads, mask = given if len(given) == 7 else (*given, None)
+    mask = mask[:, :1] if mask is not None and mask.dim() == 4 else mask
+    return EXERCISES["multi_head_attention.multi_head"].reference(*rest, n_heads, mask)
+
+
+def heads_of_a_share(W_query, W_key, W_value, W_output, n_heads, keep):
+    d = W_query.size(0) // n_heads
+    taken = torch.cat([torch.arange(head * d, (head + 1) * d) for head in keep])
+    return W_query[:, taken], W_key[:, taken], W_value[:, taken], W_output[taken]
+
+
+def last_source(graph, first, last):
+    steps = {first: 0}
+    for station, sources in graph.items():
+        for source in sources:
+            if source in steps:
+                steps[station] = steps[source] + 1
+    return steps.get(last, -1)
+
+
+def cut_with_another_start(word, vocabulary, mark=""):
+    for end in range(len(word), 0, -1):
+        if mark + word[:end] in vocabulary:
+            rest = cut_with_another_start(word[end:], vocabulary, "##") if word[end:] else []
+            if rest != ["[UNK]"]:
+                return [mark + word[:end], *rest]
+    return ["[UNK]"]
+
+
+def rising_slopes(network, x):
+    return torch.autograd.functional.jacobian(network, x).amax(dim=(1, 3)) > 1e-5
+
+
+def zeros_on_one_side(u, v):
+    return F.normalize(u, dim=1, eps=1e-12) @ (v / v.norm(dim=1, keepdim=True)).T
+
+
+def neighbours_alike(x, tolerance):
+    count = 0
+    while x.diff(dim=0).norm(dim=-1).max() >= tolerance:
+        x, count = (x @ x.T).softmax(-1) @ x, count + 1
+    return count
+
+
+def a_small_penalty(query, key, value, mask=None):
+    scores = query @ key.mT / query.size(-1) ** 0.5
+    if mask is None:
+        return scores.softmax(-1) @ value, scores.softmax(-1)
+    weights = scores.masked_fill(~mask, -1e4).softmax(-1) * mask.any(-1, keepdim=True)
+    return weights @ value, weights
+
+
+def always_the_same_ends(model, begin, end, longest):
+    return EXERCISES["architecture.greedy"].reference(model, 7, 8, longest)
+
+
+def tie_by_the_joined_symbol(words):
+    counts: Counter[tuple[str, str]] = Counter()
+    for symbols, times in words.items():
+        for pair in pairwise(symbols):
+            counts[pair] += times
+    return min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
+
+
 #: Functions that are right in the usual cases, and the case that finds them out.
 NEARLY = {
     "tokens_and_embeddings.best_cut": (greedy_cut, "a good first piece before a bad one"),
@@ -252,13 +345,80 @@ NEARLY = {
     "training.bleu_score": (bleu_without_a_guard, "three words"),
     "generation.best_beam": (a_length_too_short, "half a power"),
     "architecture.greedy": (a_batch_of_one, "token_ids has shape (1, 1), expected (length,)"),
+    "architecture.greedy ": (always_the_same_ends, "other ends"),
+    "architecture.layers": (lambda n, size: round(2 * (n - 1) / (size - 1)), "than two layers"),
+    "architecture.path_length": (last_source, "the short cut named first"),
+    "architecture.dependencies": (rising_slopes, "the opposite"),
+    "tokens_and_embeddings.longest_match": (cut_with_another_start, "a shorter first piece"),
+    "tokens_and_embeddings.next_merge": (tie_by_the_joined_symbol, "a tie with a longer symbol"),
+    "tokens_and_embeddings.cosines": (zeros_on_one_side, "zeros on the other side"),
+    "self_attention.layers_until_alike": (neighbours_alike, "neighbours close, ends far apart"),
+    "scaled_dot_product.attention": (a_small_penalty, "scores far below zero"),
+    "multi_head_attention.multi_head": (one_mask_for_all_heads, "a mask for each head"),
+    "multi_head_attention.keep_heads": (heads_of_a_share, "narrow heads in a wide model"),
+    "variants.entity_f1": (f1_without_a_guard, "a name in another place"),
+    "variants.entity_f1 ": (f1_without_places, "a name in another place"),
 }
 
 
 @pytest.mark.parametrize("name", NEARLY)
 def test_nearly_right_is_found_out(name):
     answer, case = NEARLY[name]
-    assert case in said(name, answer)
+    text = said(name.strip(), answer)
+    assert case in text
+
+
+def test_fates_may_be_read_as_numbers():
+    def apply_fates(token_ids, chosen, fates, others, mask_id):
+        inputs, labels = token_ids.clone(), torch.full_like(token_ids, -100)
+        for place, fate, other in zip(
+            chosen.tolist(), fates.tolist(), others.tolist(), strict=True
+        ):
+            labels[place] = token_ids[place]
+            inputs[place] = mask_id if fate < 0.8 else other if fate < 0.9 else token_ids[place]
+        return inputs, labels
+
+    assert check("variants.apply_fates", apply_fates).passed
+
+
+def test_mistake_that_fits_some_cases_alone_is_offered_as_a_guess():
+    def softmax(scores):
+        powers = (scores - scores.abs().amax(-1, keepdim=True)).exp()
+        return powers / powers.sum(-1, keepdim=True)
+
+    text = said("scaled_dot_product.softmax", softmax)
+    assert "This would explain some of your results: You took the exponential" in text
+
+
+def test_one_number_has_no_factor():
+    name = "training.masked_loss"
+    right = EXERCISES[name].reference
+    assert "times the expected one" not in said(name, lambda *given: 3 * right(*given))
+
+
+def test_only_truth_is_exchanged():
+    name = "tokens_and_embeddings.cosines"
+    right = EXERCISES[name].reference
+    text = said(name, lambda u, v: 1 - right(u, v))
+    assert text.endswith("This is 1 minus the expected result.")
+
+
+def test_list_changed_in_place_is_to_be_copied():
+    def path_length(graph, first, last):
+        graph[first] = []
+        return 0
+
+    text = said("architecture.path_length", path_length)
+    assert "changed its argument graph in place. Work on a copy." in text
+
+
+def test_what_is_printed_is_printed_once(capsys):
+    def layers(n, kernel_size):
+        print("n is", n)
+        return 0
+
+    check("architecture.layers", layers)
+    assert capsys.readouterr().out.count("n is 5\n") == 1
 
 
 def test_a_number_that_is_nearly_right_is_shown_with_the_digits_that_differ():
@@ -427,7 +587,7 @@ def test_gradient_that_is_nan_is_named_and_explained():
 
     text = said(ATTENTION, added)
     assert (
-        "8 of 9 cases are right. The first that is not: a query that may attend to nothing" in text
+        "9 of 10 cases are right. The first that is not: a query that may attend to nothing" in text
     )
     assert "The gradient of query" in text
     assert "adding -inf does not" in text

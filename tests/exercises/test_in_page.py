@@ -96,7 +96,7 @@ def test_most_exercises_can_be_done_in_a_page():
 
 
 def test_what_a_page_loads_is_light():
-    assert len(in_page.script().encode()) < 62_000
+    assert len(in_page.script().encode()) < 64_000
     assert max(len(in_page.data(name).encode()) for name in PLAYABLE) < 80_000
 
 
@@ -169,6 +169,18 @@ FAULTS = {
     "return F.layer_norm(query, (4,))": "torch.nn.functional.layer_norm is not known here.",
     "return f'{query}'": "Line 2: f'{query}' is not known here.",
     "query.data = key": "Line 2: this way to assign is not known here.",
+    "return torch.mm(query[None], key.T)": "RuntimeError: two matrices expected",
+    "return query.reshape(-1, 3)": "shape '[-1, 3]' is invalid for input of size 8",
+    "return query.mT.transpose(1, 2)": "IndexError: Dimension out of range",
+    "x = query.contiguous()\n    x -= 1\n    return x": "changed its argument query in place",
+    "x = key.double().double()\n    x.float()[0] += 1": "Your function gave None.",
+    "key.float()[0] = 1.0": "changed its argument key in place",
+    "key.chunk(3)[0].copy_(query[:1])": "changed its argument key in place",
+    "a, *b = query": "Line 2: * to the left of = is not known here.",
+    "x = [1, 2]\n    x[:1] = [3]": "Line 3: a slice of a list to the left of = is not known here.",
+    "return 1 << 3": "Line 2: << is not known here.",
+    "return 'a' + 'b'": "Line 2: + with a text is not known here.",
+    "return int('3')": "Line 2: a text as a number is not known here.",
     "return torch.cat([])": "Line 2: What is done here is not known here.",
     "return globalThis": "NameError: name 'globalThis' is not defined",
     "return hasOwnProperty": "NameError: name 'hasOwnProperty' is not defined",
@@ -192,6 +204,9 @@ def test_right_result_that_changes_its_argument_is_not_called_another_mistake(sa
 
 
 WAYS = [
+    "return query @ key.T / (query.size(1) if bool(0x10) ^ bool(0) else 1) ** 0.5",
+    "return torch.mm(query, key.T) / query.size(1) ** (1 / 2)",
+    "return (query @ key.T * torch.tensor(query.size(1), dtype=query.dtype) ** -0.5)",
     "return torch.stack([key @ q for q in query]) / query.size(1) ** 0.5",
     "return (query[:, None] * key[None]).sum(-1) / math.sqrt(len(key[0]))",
     "return torch.matmul(query, key.transpose(-2, -1)) / query.shape[-1] ** 0.5",
@@ -242,6 +257,23 @@ def test_function_that_never_ends_leaves_no_trace(says):
     for _ in range(30):
         assert "maximum recursion depth" in says("scaled_dot_product.scores", endless)["text"]
     assert says("scaled_dot_product.scores", *SOLUTIONS["scaled_dot_product.scores"])["passed"]
+
+
+def test_numbers_beside_double_precision_keep_all_their_digits(says):
+    share = "(target / draft.clamp(min=1e-300)).clamp(max=1)"
+    source = f"def acceptance(target, draft):\n    return (draft * {share}).sum(-1)"
+    assert says("generation.acceptance", source)["passed"]
+    source = """
+def apply_fates(token_ids, chosen, fates, others, mask_id):
+    inputs, labels = token_ids.clone(), torch.full_like(token_ids, -100)
+    for place, fate, other in zip(chosen.tolist(), fates, others.tolist()):
+        labels[place] = token_ids[place]
+        inputs[place] = mask_id if fate < 0.8 else other if fate < 0.9 else token_ids[place]
+    return inputs, labels"""
+    assert says("variants.apply_fates", source)["passed"]
+    assert says(
+        "variants.apply_fates", source.replace("fates, others.", "fates.tolist(), others.")
+    )["passed"]
 
 
 def test_what_is_printed_is_kept(says, page):

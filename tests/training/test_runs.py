@@ -112,8 +112,8 @@ def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[training\n", "is no TOML: Expected"),
-        (b"\xff\xfe", "is no TOML: .*utf-8"),
+        ("[training\n", "is not TOML: Expected"),
+        (b"\xff\xfe", "is not TOML: .*utf-8"),
         (
             "",
             "has the tables []; expected 'training' and one of ['classification', ",
@@ -186,9 +186,12 @@ def test_an_entry_of_a_wrong_type_or_out_of_range_is_refused_naming_it(
         ("steps=5", "'steps=5': expected TABLE.NAME=VALUE, such as training.steps=100"),
         (
             "training.precision=bfloat16",
-            "'training.precision=bfloat16': the value is no TOML; text",
+            "'training.precision=bfloat16': the value is not TOML; text",
         ),
-        ("training.steps=", "'training.steps=': the value is no TOML; text needs quotes, as in na"),
+        (
+            "training.steps=",
+            "'training.steps=': the value is not TOML; text needs quotes of its own",
+        ),
         ("training.steps.x=5", "'training.steps.x=5': steps is 7, and no table"),
     ],
 )

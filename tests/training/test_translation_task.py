@@ -227,7 +227,7 @@ def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Pa
     file = tmp_path / "pairs.tsv"
     file.write_text("".join(f"Hund {number}\tdog {number}\n" for number in range(40)))
     config = replace(CONFIG, corpus="pairs", pairs=str(file), directions=(("de", "en"),))
-    with pytest.raises(ValueError, match=r"source='de', to='en': .* no such direction, but en to"):
+    with pytest.raises(ValueError, match=r"source='de', to='en': .* no such direction, only en to"):
         TranslationTask(replace(config, start=str(tmp_path / "model")))
 
 

@@ -366,7 +366,7 @@ def test_files_that_do_not_go_together_are_refused(translator, tmp_path):
 
 
 BAD = {
-    "an unknown language": (LONG, {"to": "de"}, ValueError, "to='de': .* but en to fr, fr to en"),
+    "an unknown language": (LONG, {"to": "de"}, ValueError, "to='de': .* only en to fr, fr to en"),
     "a blank text too": ("", {"to": "de"}, ValueError, "source=None, to='de'"),
     "the same language": (LONG, {"source": "en", "to": "en"}, ValueError, "no such direction"),
     "no text": (None, {}, TypeError, "texts is NoneType"),

@@ -53,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=stream.errors)  # whatever the locale
     try:
-        arguments = _parser(argv).parse_args(argv)
+        arguments, unknown = _parser(argv).parse_known_args(argv)
+        if unknown:
+            arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         status: int = arguments.run(arguments)
         if sys.stdout is not None:  # as it is where it was closed
             sys.stdout.flush()  # here, where a broken pipe is expected
@@ -67,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, FloatingPointError, ModuleNotFoundError) as error:
         for line in (str(error), *getattr(error, "__notes__", ())):
             print(f"glassbox: {line}", file=sys.stderr)
+        if isinstance(error, ModuleNotFoundError) and "pip install" not in str(error):
+            print("All that the commands use: pip install 'glassbox[train]'", file=sys.stderr)
         return WRONG_USE
 
 
@@ -84,5 +88,5 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         if name == asked_for:
             module = import_module(f"glassbox.cli.{name}")
             module.add_arguments(command)
-            command.set_defaults(run=module.run)
+            command.set_defaults(run=module.run, parser=command)
     return parser

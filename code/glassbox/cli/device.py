@@ -16,5 +16,7 @@ def find_device(name: str) -> torch.device:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"--device {name}: expected cpu, or what is here ({reason})") from error
+        raise ValueError(
+            f"--device {name}: expected cpu, or another that this machine has ({reason})"
+        ) from error
     return device

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="beams of each way to decode; 1 is greedy (default: 1,5)",
     )
     add("--length-penalty", metavar="A", type=float, help="of beam search; more prefers long ones")
-    add("--limit", metavar="N", type=int, help="the first N texts, or characters, alone")
+    add("--limit", metavar="N", type=int, help="only the first N texts, or characters")
     add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--json", metavar="FILE", type=Path, help="write all figures there, too")

@@ -11,8 +11,9 @@ from glassbox.results import RUNS
 
 OWN_DATA = """\
 Data of your own: in a table [language_model] the entry text names a text file; in [translation],
-pairs names a file of sentence pairs with a tab between, and corpus = "pairs" learns from them
-alone. Paths in RUN.toml are relative to its folder, those given with --set to the current one.
+pairs names a file with a sentence pair on each line, a tab between the two, and corpus = "pairs"
+learns from them alone. Paths in RUN.toml are relative to its folder, those given with --set to the
+current one.
 Several processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
 """
 
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--folder",
         type=Path,
-        help="where everything is written, and where a stopped run goes on "
+        help="where everything is written, and a stopped run resumes "
         "(default: runs/ and the name of the file's folder)",
     )
     add(
@@ -56,16 +57,23 @@ def run(arguments: argparse.Namespace) -> int:
     ValueError
         If the run's file or a change is invalid, there is no such device, the checkpoints belong to
         another run, or another process is training into the folder.
+    FileNotFoundError
+        If there is no such file, or the run names data that are not there.
     OSError
-        If there is no such file, something cannot be written, or a checkpoint cannot be read.
+        If something cannot be written, or a checkpoint cannot be read.
     FloatingPointError
         If the training diverges.
     """
     from glassbox.training.distributed import OtherProcessError, processes
     from glassbox.training.runs import read_run
+    from glassbox.training.task import file_entries
 
     file = find_run(arguments.run_file)
     described = read_run(file, arguments.changes)
+    for entry in file_entries(described.task_config):
+        data = getattr(described.task_config, entry)
+        if data is not None and not Path(data).expanduser().is_file():
+            raise FileNotFoundError(f"{described.task}.{entry} names no file: {data!r}")
     if arguments.device is not None and "RANK" not in os.environ:
         find_device(arguments.device)  # if there are several processes, each takes its own later
     folder = (arguments.folder or Path("runs", file.resolve().parent.name)).expanduser()
@@ -84,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         with processes(arguments.device) as group:
             done = described.start(folder, group, tensorboard=arguments.tensorboard)
             if group.first:
-                stopped = f"Stopped. The same command goes on from {folder / 'checkpoints'}."
+                stopped = f"Stopped. The same command resumes from {folder / 'checkpoints'}."
                 print(f"The model is in {folder / 'model'}." if done else stopped)
     except OtherProcessError:
         return 1

@@ -1,5 +1,6 @@
 """Checkpoints to resume from, and the final model, which is the mean of the last ones."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from glassbox.training.checkpoint import (
 )
 from glassbox.training.config import GROWS, TrainingConfig
 from glassbox.training.state import TrainingState
+
+_LOGGER = logging.getLogger("glassbox.training")
 
 
 def resume(training: TrainingState) -> None:
@@ -51,6 +54,8 @@ def resume(training: TrainingState) -> None:
             f"{kept} is at step {step}, past the last, steps={config.steps}: take at least as "
             "many, or another folder"
         )
+    if step and training.group.first:
+        _LOGGER.info("Resumed at step %d of %d.", step, config.steps)
 
 
 @contextmanager

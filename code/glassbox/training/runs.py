@@ -96,7 +96,7 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
         for change in changes:
             _change(tables, change)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}") from error
+        raise ValueError(f"{path} is not TOML: {error}") from error
     tasks = [name for name in tables if name in TASKS]
     if len(tasks) != 1 or tables.keys() - {*TASKS, "training"}:
         raise ValueError(
@@ -170,5 +170,6 @@ def _change(tables: dict[str, Any], change: str) -> None:
         tables[last] = tomllib.loads(f"x = {value}")["x"]
     except tomllib.TOMLDecodeError as error:
         raise ValueError(
-            f"{change!r}: the value is no TOML; text needs quotes, as in name='text'"
+            f"{change!r}: the value is not TOML; text needs quotes of its own, within those of the "
+            "shell: --set 'table.name=\"text\"'"
         ) from error

@@ -374,7 +374,7 @@ class Translator:
         directions = [pair for pair in known if source in (None, pair[0]) and to in (None, pair[1])]
         if not directions:
             raise ValueError(
-                f"source={source!r}, to={to!r}: this translator has no such direction, but "
+                f"source={source!r}, to={to!r}: this translator has no such direction, only "
                 + ", ".join(f"{one} to {other}" for one, other in known)
             )
         return directions

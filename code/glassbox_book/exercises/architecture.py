@@ -37,6 +37,7 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
     "the position before": lambda x: torch.cat([torch.zeros_like(x[:1]), x[:-1]]),
     "shares that sum to 1": lambda x: (2 * x).softmax(dim=-1),
     "wider outputs": lambda x: torch.cat([x, x.flip(0), x], dim=-1),
+    "the opposite": torch.neg,
 }
 
 
@@ -63,10 +64,11 @@ def _networks(draw: Draw) -> Iterator[Case]:
 class Writer:
     """A model that writes the tokens of ``text``, provided it is shown all tokens so far.
 
-    Its vocabulary has nine tokens; 7 begins and 8 ends a text.
+    Its vocabulary has nine tokens, one of which begins the text.
     """
 
     text: tuple[int, ...]
+    begin: int = 7
 
     def __call__(self, token_ids: Tensor) -> Tensor:
         """Return the logits of the next token, ``(9,)``; after a wrong beginning, 0 wins."""
@@ -74,7 +76,7 @@ class Writer:
             raise ValueError(f"token_ids has shape {tuple(token_ids.shape)}, expected (length,)")
         written = tuple(token_ids.tolist())
         place = len(written)
-        right = (7, *self.text)[:place] == written and place <= len(self.text)
+        right = (self.begin, *self.text)[:place] == written and place <= len(self.text)
         logits = torch.arange(9.0).cos()
         logits[self.text[place - 1] if right else 0] += 5.0
         return logits
@@ -107,6 +109,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield Case("a text that does not end", model=Writer((1, 2, 3, 4, 5)), begin=7, end=8, longest=4)
     yield Case("exactly as long as allowed", model=Writer((6, 5, 8)), begin=7, end=8, longest=3)
     yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
+    yield Case("other ends", model=Writer((8, 7, 4), begin=2), begin=2, end=4, longest=10)
 
 
 Graph = Mapping[str, Sequence[str]]
@@ -137,6 +140,8 @@ def _graphs(draw: Draw) -> Iterator[Case]:
     yield Case("two layers of attention", graph=two, first="x1", last="z3")
     shortcut = chain | {"out": ["h4", "x1"]}
     yield Case("a chain with a short cut", graph=shortcut, first="x1", last="out")
+    other = chain | {"out": ["x1", "h4"]}
+    yield Case("the short cut named first", graph=other, first="x1", last="out")
     yield Case("a station and itself", graph=chain, first="x2", last="x2")
 
 
@@ -155,6 +160,7 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("one word", n=1, kernel_size=3)
     yield Case("a wider kernel", n=9, kernel_size=5)
     yield Case("a width that does not divide the distance", n=8, kernel_size=5)
+    yield Case("a little more than two layers", n=8, kernel_size=7)
     yield Case("a kernel wider than the text", n=4, kernel_size=9)
     yield Case("a long text", n=1000, kernel_size=7)
 

@@ -72,14 +72,16 @@ def resemblance(names: Sequence[str], expected: Any, got: Any, tolerance: float)
         return None
     if got.layout != expected.layout or got.device != expected.device or got.is_complex():
         return None
+    is_truth = expected.dtype == torch.bool
     expected, got = expected.detach().double(), got.detach().double()
     if _same(expected, got, tolerance):
         return None
     if expected.dim() > 1 and _same(expected.mT, got, tolerance):
         return "This is the expected result transposed, with the last two axes exchanged."
     if _same(1 - expected, got, tolerance):
-        return "This is 1 minus the expected result, with true and false exchanged."
-    if got.shape == expected.shape and expected.any():
+        exchanged = ", with true and false exchanged" if is_truth else ""
+        return f"This is 1 minus the expected result{exchanged}."
+    if got.shape == expected.shape and expected.numel() > 1 and expected.any():
         factor = (got * expected).sum() / expected.square().sum()
         if factor != 0 and _same(factor * expected, got, tolerance):
             return f"Every entry is {show(factor)} times the expected one."

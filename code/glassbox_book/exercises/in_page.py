@@ -8,7 +8,7 @@ import copy
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from glassbox_book import outputs
-from glassbox_book.exercises.exercise import EXERCISES, Exercise
+from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
 from glassbox_book.exercises.judge import outcome
 from glassbox_book.outputs import read
 
@@ -57,7 +57,7 @@ def data(name: str) -> str:
     ]
     mistakes = [
         f"{{says: {json.dumps(sentence)}, gives: "
-        f"[{', '.join(_sample(outcome(make, copy.deepcopy(case))) for case in cases)}]}}"
+        f"[{', '.join(_sample(*_outcomes(case, make, exercise.reference)) for case in cases)}]}}"
         for sentence, make in exercise.mistakes.items()
     ]
     return (
@@ -87,6 +87,10 @@ def write(folder: str | Path) -> None:
     """
     texts = {f"{name}.js": data(name) for name in playable()}
     outputs.write(folder, {"python.js": script(), **texts})
+
+
+def _outcomes(case: Case, *functions: Callable[..., Any]) -> Iterator[Any]:
+    return (outcome(function, copy.deepcopy(case)) for function in functions)
 
 
 def _is_simple(exercise: Exercise) -> bool:
@@ -131,13 +135,16 @@ def literal(value: Any) -> str:
     return f"{value}n" if isinstance(value, int) else _number(value)
 
 
-def _sample(value: Any) -> str:
+def _sample(value: Any, right: Any) -> str:
     """Write the result of a mistake: of a tensor, some numbers and their positions."""
     if isinstance(value, tuple):
-        return f"tuple({', '.join(map(_sample, value))})"
+        return f"tuple({', '.join(map(_sample, value, right))})"
     if not isinstance(value, Tensor):
         return literal(value)
     places = [n * value.numel() // SAMPLE for n in range(SAMPLE)]
+    if value.shape == right.shape:  # half of them where the mistake makes a difference
+        wrong = (value != right).flatten().nonzero()[:, 0].tolist()
+        places = [*places[::2], *wrong[:: 1 + 2 * len(wrong) // SAMPLE]]
     places = sorted(set(places)) if value.numel() else []
     numbers = ", ".join(f"{number:.6g}" for number in value.flatten()[places].tolist())
     numbers = numbers.replace("inf", "Infinity").replace("nan", "NaN")

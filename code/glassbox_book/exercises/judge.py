@@ -6,11 +6,12 @@ If the reader's results are those of a known mistake, the verdict says so.
 import copy
 import dis
 import inspect
+import io
 import re
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -113,10 +114,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
         return _raised(error, answer)
     for name, before in case.arguments.items():
         if not _untouched(before, given[name]):
-            return (
-                f"Your function changed its argument {name} in place. "
-                "Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not."
-            )
+            return f"Your function changed its argument {name} in place. {_advice(before)}"
     fault = difference(exercise.returns, expected, got, exercise.tolerance)
     if fault or not exercise.gradients:
         return fault
@@ -144,6 +142,12 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     return fault and f"The values are right, a gradient is not.\n{fault}"
 
 
+def _advice(changed: Any) -> str:
+    if isinstance(changed, Tensor):
+        return "Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not."
+    return "Work on a copy."
+
+
 def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
     """Find the mistake that matches the reader's wrong results in the first and in most cases."""
     kinds, right = exercise.returns, exercise.reference
@@ -157,6 +161,8 @@ def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]
             fits = sum(_alike(kinds, outcome(mistake, case), mine) for case, mine in outcomes)
             if fits > most:
                 best, most = sentence, fits
+    if best is not None and most < len(outcomes):
+        return f"This would explain some of your results: {best}"
     return best or resemblance(kinds, outcome(right, first), seen, exercise.tolerance)
 
 
@@ -176,7 +182,8 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
         The result, or the message.
     """
     try:
-        return function(*case.arguments.values())
+        with redirect_stdout(io.StringIO()):  # what it prints has been seen
+            return function(*case.arguments.values())
     except FAILURES as error:
         return _message(error)
 
@@ -195,7 +202,8 @@ def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | 
         for name, value in given.items()
         if isinstance(value, Tensor) and value.is_floating_point()
     }
-    results = function(*given.values())
+    with redirect_stdout(io.StringIO()):
+        results = function(*given.values())
     results = results if isinstance(results, tuple | list) else [results]
     # Every entry has a different weight, so no two mistakes cancel.
     total = sum(

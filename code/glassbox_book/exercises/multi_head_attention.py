@@ -71,7 +71,7 @@ def _layers(draw: Draw) -> Iterator[Case]:
     yield case("heads of width one", 4, 1, 3, 4)
     yield case("as many heads as positions", 4, 2, 4, 8)
     yield case("a causal mask", 2, 2, 6, 4, mask=causal_mask(6))
-    own = torch.tensor([[True, False, True], [False, True, True], [True, True, False]])
+    own = torch.tensor([[True, False, False], [False, True, True], [True, True, False]])
     yield case("a mask for each head", 2, 1, 3, 6, mask=torch.stack([own, own.mT])[None])
 
 
@@ -150,3 +150,4 @@ def _matrices(draw: Draw) -> Iterator[Case]:
     yield case("a head that is narrower than its share", 8, 3, 2, [0, 2])
     yield case("heads in another order", 6, 3, 2, [2, 0])
     yield case("all heads", 4, 2, 2, [0, 1])
+    yield case("narrow heads in a wide model", 10, 3, 2, [0, 2])

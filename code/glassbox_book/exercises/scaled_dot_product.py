@@ -97,6 +97,9 @@ def _attentions(draw: Draw) -> Iterator[Case]:
     yield Case("scores in the hundreds", query=300 * draw(3, 4), key=draw(5, 4), value=draw(5, 2))
     double = {name: draw(4, 6).double() for name in ("query", "key", "value")}
     yield Case("double precision", **double, mask=causal_mask(4))
+    far = torch.tensor([[-2.0, 1.0], [-3.0, 0.0], [2.0, 1.0]])
+    query, mask = torch.tensor([[3e4, 0.0]]), torch.tensor([[True, True, False]])
+    yield Case("scores far below zero", query=query, key=far, value=far, mask=mask)
 
 
 def _next_token_head(maps: list[Tensor], flaw: str = "") -> tuple[int, int]:

@@ -37,7 +37,7 @@ def _simple(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
     flaws = {
         "columns": scores.softmax(-2),
         "no softmax": scores,
-        "scaled": (scores / scores.size(-1) ** 0.5).softmax(-1),
+        "scaled": (scores / x.size(-1) ** 0.5).softmax(-1),
     }
     weights = flaws.get(flaw, scores.softmax(-1))
     return (weights.mT if flaw == "transposed" else weights) @ x, weights
@@ -103,6 +103,8 @@ def _stacks(draw: Draw) -> Iterator[Case]:
     yield Case("tokens that are alike from the start", x=plane[:1].repeat(4, 1), tolerance=0.01)
     yield Case("two tokens far apart", x=torch.tensor([[1.5, 0.0], [-1.5, 0.5]]), tolerance=0.1)
     yield Case("six tokens", x=0.8 * draw(6, 4), tolerance=0.01)
+    bent = torch.tensor([[0.0, 0.0], [0.5, 0.5], [0.0, 0.0], [-0.5, -0.5]])
+    yield Case("neighbours close, ends far apart", x=bent, tolerance=1.3)
 
 
 def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:

@@ -32,6 +32,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
         words={tuple("xyzxyz"): 1, tuple("slow"): 5, tuple("low"): 2, tuple("own"): 1},
     )
     yield Case("several pairs equally often", words={tuple("zy"): 3, tuple("ab"): 3})
+    yield Case("a tie with a longer symbol", words={("ab", "b"): 2, ("a", "c"): 2})
     yield Case("a pair twice in a word", words={tuple("banana"): 3, tuple("bog"): 4})
     yield Case("symbols of several letters", words={("slow", "er"): 3, ("fast", "er"): 2})
     yield Case("a word of one symbol among others", words={("a",): 9, ("a", "c"): 1})
@@ -62,6 +63,8 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield Case("a beginning and an end", word="slower", vocabulary=ends)
     yield Case("a piece that exists with and without ##", word="owlow", vocabulary=ends)
     yield Case("a long first piece that leaves no good cut", word="unaffable", vocabulary=small)
+    few = frozenset({"a", "ab", "##bc"})
+    yield Case("a shorter first piece would fit", word="abc", vocabulary=few)
     yield Case("a single letter", word="s", vocabulary=letters)
     yield Case("nothing fits at the beginning", word="fast", vocabulary=ends)
     yield Case("nothing fits further on", word="slowest", vocabulary=ends)
@@ -123,11 +126,13 @@ def _cosines(u: Tensor, v: Tensor, flaw: str = "") -> Tensor:
 def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("two rows and three", u=draw(2, 4), v=draw(3, 4))
     yield Case("as many rows", u=draw(4, 3), v=draw(4, 3))
-    yield Case("long and short rows", u=100 * draw(3, 5), v=0.01 * draw(2, 5))
+    yield Case("long and short rows", u=100 * draw(3, 5), v=1e-4 * draw(2, 5))
     yield Case("opposite directions", u=torch.tensor([[1.0, 2.0]]), v=torch.tensor([[-2.0, -4.0]]))
     yield Case("a row of zeros", u=draw(2, 3) * torch.tensor([[1.0], [0.0]]), v=draw(3, 3))
     yield Case("a single row each", u=draw(1, 7), v=draw(1, 7))
     yield Case("double precision", u=draw(2, 3).double(), v=draw(4, 3).double())
+    zero = torch.tensor([[1.0, 2.0], [0.0, 0.0]])
+    yield Case("zeros on the other side", u=zero[:1], v=zero)
 
 
 def _embedding_gradient(

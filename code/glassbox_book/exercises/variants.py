@@ -74,6 +74,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     def case(about: str, *lists: list[Any], mask_id: int = 4) -> Case:
         names = ("token_ids", "chosen", "fates", "others")
         tensors = dict(zip(names, map(torch.tensor, lists), strict=True))
+        tensors["fates"] = torch.tensor(lists[2], dtype=torch.float64)  # Python's own 0.8 and 0.9
         return Case(about, **tensors, mask_id=mask_id)
 
     short = [2, 17, 30, 51, 3]
@@ -187,6 +188,8 @@ def _sentences(draw: Draw) -> Iterator[Case]:
     yield case("a kind that changes within", "BP IL O O BP", "BP BL O O BP")
     yield case("a name too long", "BW IW IW O BP O", "BW IW O O BP O")
     yield case("no names", "O O O O", "O O O O")
+    yield case("a name in another place", "BP O O O", "O O BP O")
+    yield case("a name, but none found", "O O O", "O BP O")
 
 
 def _corrupt_spans(

@@ -15,7 +15,7 @@
     const book = new Map();  // what PyTorch does not have, or not like this
     for (const name of ['scaled_dot_product_attention', 'simple_self_attention', 'causal_mask', 'layer_norm']) book.set(name, ours.own.get(name)) && ours.own.delete(name);
     for (const [name, f] of ours.own) if (!page.methods.has(name)) page.methods.set(name, f);
-    const also = { new_empty: 'new_zeros', empty_like: 'zeros_like', mm: 'matmul', bmm: 'matmul', dot: 'matmul', clip: 'clamp' };
+    const also = { new_empty: 'new_zeros', empty_like: 'zeros_like', clip: 'clamp' };
     for (const [name, known] of Object.entries(also)) if (page.methods.has(known)) page.methods.set(name, page.methods.get(known));
     const functional = new Module('torch.nn.functional', ours.own);
     torch.set('special', functional).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
@@ -99,8 +99,8 @@
     const [e, g] = [expected, got].map((x) => page.cast(x, 'float64')), last = e.shape.length - 1, fits = (x) => same(['part'], x, g, tolerance);
     if (fits(e)) return null;
     if (last > 0 && fits(page.swap(e, last - 1, last))) return 'This is the expected result transposed, with the last two axes exchanged.';
-    if (fits(page.binary('-', 1n, e))) return 'This is 1 minus the expected result, with true and false exchanged.';
-    if (g.shape.join() !== e.shape.join() || !e.numbers.some(Boolean)) return null;
+    if (fits(page.binary('-', 1n, e))) return `This is 1 minus the expected result${expected.dtype === 'bool' ? ', with true and false exchanged' : ''}.`;
+    if (g.shape.join() !== e.shape.join() || e.at.length < 2 || !e.numbers.some(Boolean)) return null;
     const factor = page.total(page.binary('*', g, e).numbers) / page.total(e.numbers.map((n) => n * n));
     return factor && fits(page.binary('*', e, factor)) ? `Every entry is ${short(factor)} times the expected one.` : null;
   }
@@ -134,7 +134,8 @@
     page.restart();
     try {
       const got = answer(given), changed = names.find((_, k) => unlike(before[k], given[k]));
-      return { got, fault: changed && `Your function changed its argument ${changed} in place. Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not.` };
+      const advice = given[names.indexOf(changed)] instanceof Tensor ? 'Work on a new tensor: x = x - 1 makes one, x -= 1 and x.sub_(1) do not.' : 'Work on a copy.';
+      return { got, fault: changed && `Your function changed its argument ${changed} in place. ${advice}` };
     } catch (error) {
       if (error instanceof RangeError) return { got: 'RecursionError', fault: 'Your function raised an error:\n    RecursionError: maximum recursion depth exceeded' };
       if (!(error instanceof PythonError) || ['Unknown', 'Endless'].includes(error.kind)) throw error;
@@ -160,7 +161,7 @@
     const lines = [
       `Not yet: ${cases.length - wrong.length} of ${cases.length} cases are right. The first that is not: ${first.about}.`,
       `Called with ${first.called}.`, first.fault,
-      most ? sentence : off.length && resemblance(returns, tried[one].expected, tried[one].got, tolerance),
+      most ? (most < off.length ? 'This would explain some of your results: ' : '') + sentence : off.length && resemblance(returns, tried[one].expected, tried[one].got, tolerance),
     ];
     return { passed: false, text: lines.filter(Boolean).join('\n') };
   }

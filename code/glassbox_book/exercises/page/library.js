@@ -3,7 +3,7 @@
 (() => {
   'use strict';
   const page = glassboxPage;
-  const { Dtype, Tensor, Tuple, along, cast, dtypeOf, fail, isFloat, make, number, reduce, sizes, spend, tensor, total, unknown, upTo, whole } = page;
+  const { Dtype, Tensor, Tuple, along, cast, dtypeOf, fail, isFloat, make, number, reduce, sizes, spend, tensor, to, total, unknown, upTo, whole } = page;
 
   class Range {
     constructor(start, stop, step) { Object.assign(this, { start, step, length: Math.max(0, Math.ceil((stop - start) / step)) }); }
@@ -48,7 +48,7 @@
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': page.truth, 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
+    'bool x': (x) => page.truth(x), 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
     'enumerate values': (values) => all(values).map((value, k) => Tuple.of(BigInt(k), value))[Symbol.iterator](),
@@ -76,8 +76,9 @@
     for (let n = 40; n > 0; n--) tail = n / 2 / (far + tail);
     return far < 3 ? 2 / sqrt(Math.PI) * sum : Math.sign(x) * (1 - exp(-x * x) / sqrt(Math.PI) / (far + tail));
   }
-  const largest = (row) => row.reduce((a, b) => (b > a || Number.isNaN(b) ? b : a));
+  const largest = (row) => row.reduce((a, b) => (b > a || Number.isNaN(b) ? b : a), -Infinity);
   const smallest = (row) => -largest(row.map((n) => -n));
+  const placeOf = (f) => (row) => { const found = f(row); return row.findIndex((n) => n === found || Number.isNaN(n)); };
   const summed = (x) => (isFloat(x.dtype) ? x.dtype : 'int64');
   const mixed = (x) => (isFloat(x.dtype) ? x.dtype : fail('RuntimeError', `mean(): could not infer output dtype. Got: ${x.dtype}`));
   const over = (dtype) => (f) => (x, dim = null, keepdim = undefined) => reduce(x, dim, yes(keepdim), (row) => +f(row), dtype(x));
@@ -86,14 +87,17 @@
   const methods = families(
     ['input', each(decimal), { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['input', each(truth), { isnan: Number.isNaN, isfinite: Number.isFinite }],
     ['input', each(same), { abs: Math.abs, floor: Math.floor, ceil: Math.ceil, round: even, clone: (n) => n }],
-    ['input', (dtype) => (x) => cast(x, dtype), { float: 'float32', double: 'float64', long: 'int64', int: 'int32', bool: 'bool' }],
+    ['input', (dtype) => (x) => to(x, dtype), { float: 'float32', double: 'float64', long: 'int64', int: 'int32', bool: 'bool' }],
     ['input dim keepdim', over(same), { amax: largest, amin: smallest }], ['input dim keepdim', over(mixed), { mean: (row) => total(row) / row.length }],
     ['input dim keepdim', over(summed), { sum: total, prod: (row) => row.reduce((a, b) => a * b, 1) }],
     ['input dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
-    ['input dim keepdim', over(whole_), { argmax: (row) => row.indexOf(largest(row)), argmin: (row) => row.indexOf(smallest(row)) }],
-    ['input', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => cast(x, x.dtype) }],
+    ['input dim keepdim', over(whole_), { argmax: placeOf(largest), argmin: placeOf(smallest) }],
+    ['input', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => (x.at.every((place, i) => place === x.at[0] + i) ? x : cast(x, x.dtype)) }],
     ['input other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
-    ['input kind', (f) => f, { to: (x, dtype) => cast(x, named(dtype)) }],
+    ['input other', ([axes, what]) => (x, y) => ([x, y].every(({ shape }) => shape.length === axes) ? page.matmul(x, y) : fail('RuntimeError', `${what} expected`)), {
+      mm: [2, 'two matrices'], bmm: [3, 'two batches of matrices'], dot: [1, '1D tensors'],
+    }],
+    ['input kind', (f) => f, { to: (x, dtype) => to(x, named(dtype)) }],
     ['input dim keepdim', (names) => (x, dim, keepdim) => {  // of one tensor, or of two
       const [both, value, place] = names.map((name) => methods.get(name));
       if (dim instanceof Tensor) return both([x, dim]);
@@ -115,9 +119,9 @@
   // Python's own types are dtypes as well.
   for (const [name, dtype] of [['bool', 'bool'], ['int', 'int64'], ['float', 'float64']]) builtins.get(name).dtype = dtype;
   const named = (kind, otherwise) => (kind ? kind.name || kind.dtype || unknown('such a dtype') : otherwise);
-  const filled = (shape, value, dtype) => make(named(dtype, dtypeOf(value)), shape, upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
+  const filled = (shape, value, dtype) => make(named(dtype, dtypeOf(value)), Array.from(shape), upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
   const functions = table({
-    'tensor data dtype': (data, dtype) => { const x = tensor(data); return cast(x, named(dtype, x.dtype)); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
+    'tensor data dtype': (data, dtype) => { const x = tensor(data, named(dtype)); return cast(x, named(dtype, x.dtype)); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
     'zeros *size dtype': (size, dtype) => filled(sizes(size), 0, dtype), 'ones *size dtype': (size, dtype) => filled(sizes(size), 1, dtype),
     'arange start end step dtype'(start, stop, step, dtype) {
       const given = bounds(start, stop, step), [a, b, by] = given.map(number), places = upTo(Math.max(0, Math.ceil((b - a) / by)));
@@ -129,9 +133,9 @@
       return page.swap(make(page.promote(...list), [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers)), 0, d);
     },
     'where condition x other'(...given) {
-      const parts = given.map(tensor), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
+      const mixed_ = page.promote(given[1], given[2]), parts = given.map((x, k) => tensor(x, k ? mixed_ : undefined)), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
       if (dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${dtype}`);
-      return make(page.promote(given[1], given[2]), shape, mask.map((n, k) => (n ? a : b)[k]));
+      return make(mixed_, shape, mask.map((n, k) => (n ? a : b)[k]));
     },
   });
 

@@ -10,14 +10,14 @@
   const WORD = new RegExp([
     /([ \t]+|\\\n|#.*)|(\n)/,
     /([bfruBFRU]{0,2}(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))/,
-    /((?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
-    /((?:\*\*|\/\/)=?|\.\.\.|->|:=|[-+*/%@&|<>=!]=|[-+*/%@&|~<>=.,:;()[\]{}])/,
+    /(0[xob][\da-f_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
+    /((?:\*\*|\/\/)=?|\.\.\.|->|:=|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=.,:;()[\]{}])/,
   ].map((part) => part.source).join('|'), 'uy');
   const KINDS = ['space', 'newline', 'text', 'number', 'name', 'sign'];
   const KEYWORDS = new Set(('False None True and break continue def elif else for from if import in is lambda not or '
     + 'pass return while').split(' '));
   const OTHERS = new Set(('assert async await class del except finally global nonlocal raise try with yield '
-    + ':= {').split(' '));
+    + ':= { << >>').split(' '));
 
   function words(source) {
     const found = [], indents = [0];
@@ -64,8 +64,8 @@
   const BREAK = { jump: 'break' }, CONTINUE = { jump: 'continue' };
   const CONSTANTS = { None: null, True: true, False: false, '...': ELLIPSIS };
   const [NOT, COMPARING, ABOVE] = [2, 3, 4];
-  const LEVELS = [['or'], ['and'], [], ['in', 'is', 'not', '==', '!=', '<', '<=', '>', '>='], ['|'], ['&'], ['+', '-'],
-    ['*', '/', '//', '%', '@']];
+  const LEVELS = [['or'], ['and'], [], ['in', 'is', 'not', '==', '!=', '<', '<=', '>', '>='], ['|'], ['^'], ['&'],
+    ['+', '-'], ['*', '/', '//', '%', '@']];
 
   class Scope {
     constructor(up) { Object.assign(this, { up, own: new Map() }); }
@@ -94,6 +94,7 @@
     const spread = (parts, scope) => parts.flatMap((part) => (part.isStarred ? [...iterate(part(scope))] : [part(scope)]));
     const sequence = (parts, type) => Object.assign((scope) => type.from(spread(parts, scope)), {
       assign(scope, value) {
+        if (parts.some((part) => part.isStarred)) unknown('* to the left of =');
         const values = [...iterate(value)], [wanted, got] = [parts.length, values.length];
         if (got > wanted) fail('ValueError', `too many values to unpack (expected ${wanted})`);
         if (got < wanted) fail('ValueError', `not enough values to unpack (expected ${wanted}, got ${got})`);
@@ -256,7 +257,7 @@
       if (kind === 'name') return Object.assign((scope) => scope.find(text), { assign: (scope, value) => scope.set(text, value) });
       if (kind === 'text') return () => text.replace(/^("""|'''|.)([^]*)\1$/, '$2');
       if (kind === 'number') {
-        const plain = text.replaceAll('_', ''), value = /^\d+$/.test(plain) ? BigInt(plain) : Number(plain);
+        const plain = text.replaceAll('_', ''), value = /^(\d+|0[xob].*)$/.test(plain) ? BigInt(plain) : Number(plain);
         return () => value;
       }
       if (kind === 'sign' && Object.hasOwn(CONSTANTS, text)) return () => CONSTANTS[text];
@@ -366,7 +367,7 @@
   const isInt = (value) => typeof value === 'bigint' || typeof value === 'boolean';
   const isNumber = (value) => isInt(value) || typeof value === 'number';
   const areTensors = (a, b) => (a instanceof Tensor || b instanceof Tensor) && dtypeOf(a) && dtypeOf(b);
-  const cannot = (op, a, b) => fail('TypeError', `unsupported operand type(s) for ${op}: '${kind(a)}' and '${kind(b)}'`);
+  const cannot = (op, a, b) => ([a, b].some((value) => typeof value === 'string') ? unknown(`${op} with a text`) : fail('TypeError', `unsupported operand type(s) for ${op}: '${kind(a)}' and '${kind(b)}'`));
 
   function* counted(values) { for (const value of values) { spend(); yield value; } }
   function iterate(value) {
@@ -392,10 +393,10 @@
   const WHOLE = { ...ARITHMETIC, '%': remainder, '//': (a, b) => (a - remainder(a, b)) / b, '**': power };
   function arithmetic(op, a, b) {
     if ('//%'.includes(op) && b == 0) fail('ZeroDivisionError', 'division by zero');
-    if (!isInt(a) || !isInt(b) || op === '/' || (op === '**' && b < 0)) return '&|'.includes(op) ? cannot(op, a, b) : ARITHMETIC[op](Number(a), Number(b));
+    if (!isInt(a) || !isInt(b) || op === '/' || (op === '**' && b < 0)) return '&|^'.includes(op) ? cannot(op, a, b) : ARITHMETIC[op](Number(a), Number(b));
     const found = WHOLE[op](BigInt(a), BigInt(b));
     if (op === '*') power(found, 1n);
-    return typeof a === 'boolean' && typeof b === 'boolean' && '&|'.includes(op) ? found === 1n : found;
+    return typeof a === 'boolean' && typeof b === 'boolean' && '&|^'.includes(op) ? found === 1n : found;
   }
   function operate(op, a, b) {
     if (op === '@') return page.matmul(a, b);
@@ -427,7 +428,7 @@
   }
   function setItem(value, key, given) {
     if (value instanceof Tensor) page.fill(page.select(value, key).found, given);
-    else if (kind(value) === 'list' && !(key instanceof Slice)) value[place(value, key)] = given;
+    else if (kind(value) === 'list') value[key instanceof Slice ? unknown('a slice of a list to the left of =') : place(value, key)] = given;
     else fail('TypeError', `'${kind(value)}' object does not support this assignment`);
   }
 

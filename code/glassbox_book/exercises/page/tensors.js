@@ -42,6 +42,7 @@ globalThis.glassboxPage ??= {};
   }
   const view = (x, shape, places) => new Tensor(x.dtype, shape, x.data, places.map((place) => x.at[place]));
   const cast = (x, dtype) => make(dtype, x.shape, x.numbers);
+  const to = (x, dtype) => (x.dtype === dtype ? x : cast(x, dtype));
   const entry = (dtype, n) => (dtype === 'bool' ? n !== 0 : isFloat(dtype) ? n : BigInt(n));
 
   function item(x) {
@@ -49,11 +50,11 @@ globalThis.glassboxPage ??= {};
     return entry(x.dtype, x.data[x.at[0]]);
   }
   const dtypeOf = (value) => (value instanceof Tensor ? value.dtype : { boolean: 'bool', bigint: 'int64', number: 'float32' }[typeof value]);
-  const number = (value) => (dtypeOf(value) ? Number(value instanceof Tensor ? item(value) : value) : fail('TypeError', 'a number is expected'));
+  const number = (value) => (typeof value === 'string' ? unknown('a text as a number') : dtypeOf(value) ? Number(value instanceof Tensor ? item(value) : value) : fail('TypeError', 'a number is expected'));
   const whole = (value) => (dtypeOf(value) && !isFloat(dtypeOf(value)) ? number(value) : fail('TypeError', 'a whole number is expected'));
   const sizes = (list) => (list.length === 1 && Array.isArray(list[0]) ? list[0] : list).map(whole);
   const isList = (value) => typeof value === 'object' && value?.length >= 0;  // or a range
-  function tensor(value) {
+  function tensor(value, dtype) {
     if (value instanceof Tensor) return value;
     const shape = [], flat = [];
     (function walk(part, depth) {
@@ -62,7 +63,7 @@ globalThis.glassboxPage ??= {};
       return [...part].forEach((each) => walk(each, depth + 1));
     })(value, 0);
     const found = flat.map((each) => dtypeOf(each) ?? fail('TypeError', 'a tensor is made of numbers'));
-    return make(ORDER.findLast((name) => found.includes(name)) ?? 'float32', shape, flat.map(number));
+    return make(dtype ?? ORDER.findLast((name) => found.includes(name)) ?? 'float32', shape, flat.map(number));
   }
 
   function axis(x, dim) {
@@ -97,7 +98,7 @@ globalThis.glassboxPage ??= {};
   }
   function reshape(x, wanted) {
     const shape = wanted.map((size) => (size < 0 ? x.at.length / product(wanted.filter((n) => n >= 0)) : size));
-    if (product(shape) !== x.at.length) fail('RuntimeError', `shape '[${wanted.join(', ')}]' is invalid for input of size ${x.at.length}`);
+    if (product(shape) !== x.at.length || !shape.every(Number.isInteger)) fail('RuntimeError', `shape '[${wanted.join(', ')}]' is invalid for input of size ${x.at.length}`);
     return view(x, shape, upTo(x.at.length));
   }
 
@@ -133,7 +134,7 @@ globalThis.glassboxPage ??= {};
     const dtype = promote(a, b), compares = Object.hasOwn(COMPARISONS, op), f = compares ? COMPARISONS[op] : ARITHMETIC[op];
     if ('&|^'.includes(op) && rank(dtype) > 1) fail('RuntimeError', `"bitwise" not implemented for ${dtype}`);
     if (op === '-' && dtype === 'bool') fail('RuntimeError', 'Subtraction, the `-` operator, with two bool tensors is not supported.');
-    const [one, other] = [a, b].map(tensor), shape = together(one.shape, other.shape);
+    const [one, other] = [a, b].map((x) => tensor(x, dtype)), shape = together(one.shape, other.shape);
     const [left, right] = [one, other].map((x) => expand(x, shape).numbers);
     return make(compares ? 'bool' : op === '/' && rank(dtype) < 2 ? 'float32' : dtype, shape, left.map((n, i) => +f(n, right[i])));
   }
@@ -210,7 +211,7 @@ globalThis.glassboxPage ??= {};
     return isView ? found : cast(found, found.dtype);
   }
   function fill(target, value) {
-    const { numbers } = cast(expand(tensor(value), target.shape), target.dtype);
+    const { numbers } = cast(expand(tensor(value, target.dtype), target.shape), target.dtype);
     target.at.forEach((place, i) => { target.data[place] = numbers[i]; });
     return target;
   }
@@ -236,6 +237,6 @@ globalThis.glassboxPage ??= {};
   Object.assign(glassboxPage, {
     ARITHMETIC, Dtype, ELLIPSIS, PythonError, Slice, Tensor, Tuple, along, axis, binary, cast, dtypeOf, dtypes, entry, expand, fail, fill,
     getItem, isFloat, item, make, matmul, nested, number, permute, promote, reduce, reshape, restart, select, sizes, sliced, spend, swap,
-    tensor, together, total, unknown, upTo, viewed, whole,
+    tensor, to, together, total, unknown, upTo, viewed, whole,
   });
 })();
