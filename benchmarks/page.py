@@ -157,7 +157,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
             f"the parameters but the table of positions from memory once takes "
             f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time{AT_BEST[one['device']]}. "
             f"The time in the table, measured earlier, comes to {whole['ours_ms'] / 128:.1f} ms "
-            "for each token."
+            "per token."
         )
 
 

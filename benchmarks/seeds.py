@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -109,19 +110,20 @@ def longer_texts(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def deep_stacks(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 7: which stacks of two and of twelve layers learn, and which from smaller numbers."""
+    """Chapter 7: which stacks of two and twelve layers learn, and in which settings."""
     page.before("c074")
     for seed in seeds:
         page.run("c073", "manual_seed(0)", f"manual_seed({seed})")
         page.run("c074")
-        page.run("deep-halved")
-        runs_of = {
-            f"{depth}, {kind}": losses
+        found = {
+            f"{depth}, {kind}": losses[-1].item()
             for depth, runs in page["runs_of"].items()
             for kind, losses in runs.items()
         }
-        runs_of |= {f"12 layers, {kind}, halved": losses for kind, losses in page["halved"].items()}
-        yield {kind: losses[-1].item() for kind, losses in runs_of.items()}
+        page.run("deep-settings")
+        for name, norm in product(page["settings"], ("pre-norm", "post-norm")):
+            found[f"{name}, {norm}"] = page["in_setting"](name, norm)[-1].item()
+        yield found
 
 
 def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:

@@ -175,7 +175,7 @@ def test_a_missing_text_is_told_before_a_folder_is_made(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = glassbox("train", "shakespeare-llama", "--set", "language_model.text='mine.txt'")
-    assert answer.err == "glassbox: language_model.text names no file: 'mine.txt'\n"
+    assert answer.err == "glassbox: language_model.text: no such file: 'mine.txt'\n"
     assert (answer.status, [*tmp_path.iterdir()]) == (2, [])
 
 
@@ -191,7 +191,7 @@ def test_a_missing_text_is_told_before_a_folder_is_made(
         (["mine/run.toml", "--set", "training.steps"], "expected TABLE.NAME=VALUE"),
         (
             ["mine/run.toml", "--device", "tpux"],
-            "--device tpux: expected cpu, or another that this machine has",
+            "--device tpux: expected cpu, or another device on this machine",
         ),
         (
             ["mine/run.toml", "--folder", "mine/run.toml"],

@@ -336,8 +336,83 @@ def tie_by_the_joined_symbol(words):
     return min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
 
 
+def cut_by_the_first(logits, T, r):
+    p = (logits / T).softmax(-1)
+    p = p * (p >= r * p[0])
+    return p / p.sum()
+
+
+def merge_without_a_shift(m_1, l_1, c_1, m_2, l_2, c_2):
+    m = torch.maximum(m_1, m_2)
+    shares = (m_1.exp() / m.exp(), m_2.exp() / m.exp())
+    return m, shares[0] * l_1 + shares[1] * l_2, shares[0] * c_1 + shares[1] * c_2
+
+
+def zeros_by_their_sum(weight, bits):
+    scale = weight.abs().amax(1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where(weight.sum(1, keepdim=True) == 0, torch.ones_like(scale), scale)
+    return (weight / scale).round(), scale
+
+
+def whole_steps(n_heads, q_len, k_len):
+    slopes = torch.tensor([2.0 ** -(8 // n_heads * (h + 1)) for h in range(n_heads)])
+    away = torch.arange(k_len) - torch.arange(k_len - q_len, k_len)[:, None]
+    return -slopes[:, None, None] * away.abs()
+
+
+def clip_at_the_sum(first, second, limit):
+    joint = (first.square().sum() + second.square().sum()).sqrt()
+    share = 1.0 if first.norm() + second.norm() <= limit else limit / joint
+    return first * share, second * share
+
+
+def kind_kept_beyond_o(predicted, expected):
+    def found(tags):
+        spans: list[tuple[int, int, str]] = []
+        kind = ""
+        for place, tag in enumerate(tags):
+            mark, _, named = tag.partition("-")
+            if mark == "I" and named == kind:
+                spans[-1] = (spans[-1][0], place, kind)
+            elif named:
+                spans.append((place, place, named))
+                kind = named
+        return set(spans)
+
+    ours, theirs = found(predicted), found(expected)
+    return 2 * len(ours & theirs) / max(1, len(ours) + len(theirs))
+
+
+def squeezed(x, *weights):
+    out = EXERCISES["encoder.feed_forward"].reference(x, *weights)
+    return out.squeeze(0) if out.dim() > 1 else out
+
+
+def padding_behind(x, memory, memory_mask, *weights):
+    mask = torch.arange(memory.size(1)) < memory_mask.sum(-1, keepdim=True)
+    return EXERCISES["decoder.decoder_layer"].reference(x, memory, mask, *weights)
+
+
 #: Functions that are right in the usual cases, and the case that finds them out.
 NEARLY = {
+    "generation.sampler": (cut_by_the_first, "not in order"),
+    "generation.positions_computed": (
+        lambda a, n, cached: a + n - 1 if cached else n * a + n // 2 * (n - 1),
+        "three tokens, not cached",
+    ),
+    "efficiency_and_scale.merge": (merge_without_a_shift, "scores in the hundreds"),
+    "efficiency_and_scale.quantise_rows": (zeros_by_their_sum, "a row with a zero"),
+    "positional_encoding.alibi": (whole_steps, "sixteen heads"),
+    "training.clip": (clip_at_the_sum, "just short enough"),
+    "training.learning_rate": (
+        lambda step, peak, warmup: (
+            peak * step / warmup if step <= warmup else peak / (step // warmup) ** 0.5
+        ),
+        "two and a half times as far",
+    ),
+    "encoder.feed_forward": (squeezed, "a batch of one"),
+    "decoder.decoder_layer": (padding_behind, "padding in front"),
+    "variants.entity_f1  ": (kind_kept_beyond_o, "a name that begins with I- after an O"),
     "tokens_and_embeddings.best_cut": (greedy_cut, "a good first piece before a bad one"),
     "positional_encoding.to_half": (turn_square, "heads wider than their share"),
     "variants.apply_fates": (fates_up_to_the_border, "fates on the borders"),
@@ -345,19 +420,19 @@ NEARLY = {
     "training.bleu_score": (bleu_without_a_guard, "three words"),
     "generation.best_beam": (a_length_too_short, "half a power"),
     "architecture.greedy": (a_batch_of_one, "token_ids has shape (1, 1), expected (length,)"),
-    "architecture.greedy ": (always_the_same_ends, "other ends"),
+    "architecture.greedy ": (always_the_same_ends, "other begin and end tokens"),
     "architecture.layers": (lambda n, size: round(2 * (n - 1) / (size - 1)), "than two layers"),
-    "architecture.path_length": (last_source, "the short cut named first"),
-    "architecture.dependencies": (rising_slopes, "the opposite"),
+    "architecture.path_length": (last_source, "the shortcut listed first"),
+    "architecture.dependencies": (rising_slopes, "negation"),
     "tokens_and_embeddings.longest_match": (cut_with_another_start, "a shorter first piece"),
     "tokens_and_embeddings.next_merge": (tie_by_the_joined_symbol, "a tie with a longer symbol"),
-    "tokens_and_embeddings.cosines": (zeros_on_one_side, "zeros on the other side"),
+    "tokens_and_embeddings.cosines": (zeros_on_one_side, "a row of zeros in v"),
     "self_attention.layers_until_alike": (neighbours_alike, "neighbours close, ends far apart"),
     "scaled_dot_product.attention": (a_small_penalty, "scores far below zero"),
     "multi_head_attention.multi_head": (one_mask_for_all_heads, "a mask for each head"),
     "multi_head_attention.keep_heads": (heads_of_a_share, "narrow heads in a wide model"),
-    "variants.entity_f1": (f1_without_a_guard, "a name in another place"),
-    "variants.entity_f1 ": (f1_without_places, "a name in another place"),
+    "variants.entity_f1": (f1_without_a_guard, "a name in the wrong place"),
+    "variants.entity_f1 ": (f1_without_places, "a name in the wrong place"),
 }
 
 

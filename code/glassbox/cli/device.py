@@ -17,6 +17,6 @@ def find_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(
-            f"--device {name}: expected cpu, or another that this machine has ({reason})"
+            f"--device {name}: expected cpu, or another device on this machine ({reason})"
         ) from error
     return device

@@ -11,9 +11,9 @@ from glassbox.results import RUNS
 
 OWN_DATA = """\
 Data of your own: in a table [language_model] the entry text names a text file; in [translation],
-pairs names a file with a sentence pair on each line, a tab between the two, and corpus = "pairs"
-learns from them alone. Paths in RUN.toml are relative to its folder, those given with --set to the
-current one.
+pairs names a file of tab-separated sentence pairs, one per line, and corpus = "pairs" learns from
+them alone. Paths in RUN.toml are relative to its folder; those given with --set, to the current
+one.
 Several processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
 """
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--folder",
         type=Path,
-        help="where everything is written, and a stopped run resumes "
+        help="where to write everything and resume a stopped run "
         "(default: runs/ and the name of the file's folder)",
     )
     add(
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         If the run's file or a change is invalid, there is no such device, the checkpoints belong to
         another run, or another process is training into the folder.
     FileNotFoundError
-        If there is no such file, or the run names data that are not there.
+        If there is no such file, or the run names data that do not exist.
     OSError
         If something cannot be written, or a checkpoint cannot be read.
     FloatingPointError
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in file_entries(described.task_config):
         data = getattr(described.task_config, entry)
         if data is not None and not Path(data).expanduser().is_file():
-            raise FileNotFoundError(f"{described.task}.{entry} names no file: {data!r}")
+            raise FileNotFoundError(f"{described.task}.{entry}: no such file: {data!r}")
     if arguments.device is not None and "RANK" not in os.environ:
         find_device(arguments.device)  # if there are several processes, each takes its own later
     folder = (arguments.folder or Path("runs", file.resolve().parent.name)).expanduser()

@@ -19,9 +19,9 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 #: The options that are fields of :class:`glassbox.generation.GenerationConfig`: the name of each
 #: field, its type and its meaning.
 OPTIONS = {
-    "--beams": ("n_beams", int, "beams that are followed (default: 5)"),
+    "--beams": ("n_beams", int, "follow N beams (default: 5)"),
     "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
-    "--max-tokens": ("max_new_tokens", int, "at most so many tokens are written"),
+    "--max-tokens": ("max_new_tokens", int, "write at most N tokens"),
     "--temperature": ("temperature", float, "of --sample: above 1 is bolder"),
     "--top-k": ("top_k", int, "of --sample: draw from the N most probable tokens"),
     "--top-p": ("top_p", float, "of --sample: draw from the share X"),

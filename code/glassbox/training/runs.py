@@ -170,6 +170,6 @@ def _change(tables: dict[str, Any], change: str) -> None:
         tables[last] = tomllib.loads(f"x = {value}")["x"]
     except tomllib.TOMLDecodeError as error:
         raise ValueError(
-            f"{change!r}: the value is not TOML; text needs quotes of its own, within those of the "
-            "shell: --set 'table.name=\"text\"'"
+            f"{change!r}: the value is not TOML; text needs its own quotes, inside the shell's: "
+            "--set 'table.name=\"text\"'"
         ) from error

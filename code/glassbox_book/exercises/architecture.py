@@ -37,7 +37,7 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
     "the position before": lambda x: torch.cat([torch.zeros_like(x[:1]), x[:-1]]),
     "shares that sum to 1": lambda x: (2 * x).softmax(dim=-1),
     "wider outputs": lambda x: torch.cat([x, x.flip(0), x], dim=-1),
-    "the opposite": torch.neg,
+    "negation": torch.neg,
 }
 
 
@@ -109,7 +109,9 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield Case("a text that does not end", model=Writer((1, 2, 3, 4, 5)), begin=7, end=8, longest=4)
     yield Case("exactly as long as allowed", model=Writer((6, 5, 8)), begin=7, end=8, longest=3)
     yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
-    yield Case("other ends", model=Writer((8, 7, 4), begin=2), begin=2, end=4, longest=10)
+    yield Case(
+        "other begin and end tokens", model=Writer((8, 7, 4), begin=2), begin=2, end=4, longest=10
+    )
 
 
 Graph = Mapping[str, Sequence[str]]
@@ -139,9 +141,9 @@ def _graphs(draw: Draw) -> Iterator[Case]:
     two = attention | {f"z{i}": ["y1", "y2", "y3"] for i in (1, 2, 3)}
     yield Case("two layers of attention", graph=two, first="x1", last="z3")
     shortcut = chain | {"out": ["h4", "x1"]}
-    yield Case("a chain with a short cut", graph=shortcut, first="x1", last="out")
+    yield Case("a chain with a shortcut", graph=shortcut, first="x1", last="out")
     other = chain | {"out": ["x1", "h4"]}
-    yield Case("the short cut named first", graph=other, first="x1", last="out")
+    yield Case("the shortcut listed first", graph=other, first="x1", last="out")
     yield Case("a station and itself", graph=chain, first="x2", last="x2")
 
 

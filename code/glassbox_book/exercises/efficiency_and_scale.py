@@ -46,6 +46,7 @@ def _models(draw: Draw) -> Iterator[Case]:
     yield Case("the optimiser's states", parameters=1000, devices=4, sharded=1)
     yield Case("and the gradients", parameters=64000, devices=16, sharded=2)
     yield Case("and the weights", parameters=64000, devices=64, sharded=3)
+    yield Case("parameters that the devices do not divide", parameters=1001, devices=8, sharded=3)
 
 
 def _merge(
@@ -79,6 +80,7 @@ def _parts(draw: Draw) -> Iterator[Case]:
     yield case("the first has it", 3.0, 0.0)
     yield case("far apart", 0.0, 12.0)
     yield case("both have it", 0.0, 0.0)
+    yield case("scores in the hundreds", 800.0, 805.0)
 
 
 def _quantise_rows(weight: Tensor, bits: int, flaw: str = "") -> tuple[Tensor, Tensor]:
@@ -105,3 +107,5 @@ def _matrices(draw: Draw) -> Iterator[Case]:
     unequal = draw(3, 4).double() * matrix([1.0], [9.0], [0.1])
     yield Case("rows of different size", weight=unequal, bits=8)
     yield Case("a row of zeros", weight=matrix([0.0, 0.0], [0.5, -1.0]), bits=3)
+    zeros = matrix([0.0, 0.5, -0.5], [0.1, 0.25, 0.4])
+    yield Case("a row with a zero, whose sum is 0", weight=zeros, bits=4)

@@ -39,6 +39,9 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield case("senses of unequal number", 2, 6, 8)
     yield case("vectors of unequal length", 4, 3, 6, size=3.0)
     yield case("two senses that are one", 5, 4, 8, apart=0.0)
+    yield case("one vector of a sense", 1, 3, 5)
+    one, other = torch.tensor([[1.0, 0.0], [2.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 1.0]])
+    yield Case("two parallel vectors", first=one, second=other)
 
 
 def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str = "") -> int:
@@ -83,6 +86,7 @@ def _networks(draw: Draw) -> Iterator[Case]:
     yield case("a batch of sequences", 2, 5, 6, d_ff=24)
     yield case("a network that is narrow inside", 3, 6, d_ff=2)
     yield case("double precision", 3, 4, d_ff=8, dtype=torch.float64)
+    yield case("a batch of one", 1, 4, d_ff=6)
 
 
 def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float, flaw: str) -> Tensor:
@@ -113,6 +117,7 @@ def _vectors(draw: Draw) -> Iterator[Case]:
     yield case("numbers so small that epsilon counts", 1e-3 * draw(3, 8), eps=1e-6)
     yield case("equal components, which have no variance", torch.full((2, 4), 3.0))
     yield case("double precision", draw(3, 6).double())
+    yield case("a single position", draw(1, 4))
 
 
 def _residual(

@@ -55,6 +55,7 @@ def _logits(draw: Draw) -> Iterator[Case]:
     yield case("a cut alone", [2.0, 2.0, 0.0, -1.0], 1.0, 1.0)
     yield case("a high temperature lets one more in", [2.0, 0.5, -1.0, -4.0], 2.0, 0.3)
     yield case("a low one keeps one out", [2.0, 1.5, 0.5, 0.0], 0.5, 0.2)
+    yield case("not in order", [0.0, 2.0, -1.0, 1.0], 1.0, 0.3)
 
 
 def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str = "") -> int:
@@ -128,4 +129,5 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield Case("one token, not cached", prompt=5, count=1, use_cache=False)
     yield Case("four tokens, cached", prompt=3, count=4, use_cache=True)
     yield Case("four tokens, not cached", prompt=3, count=4, use_cache=False)
+    yield Case("three tokens, not cached", prompt=5, count=3, use_cache=False)
     yield Case("a long text", prompt=100, count=1000, use_cache=False)

@@ -24,8 +24,9 @@ from glassbox_book.outputs import read
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
 #: The maximum number of numbers in the cases of an exercise in a page.
 MOST = 3000
-#: Number of values kept of a mistake's result, enough to distinguish it from any other.
-SAMPLE = 8
+#: Number of values kept of a mistake's result, enough to distinguish it from any other; of a small
+#: matrix of integers or truth values, all are kept.
+SAMPLE, SMALL = 10, 64
 
 
 def playable() -> list[str]:
@@ -142,7 +143,9 @@ def _sample(value: Any, right: Any) -> str:
     if not isinstance(value, Tensor):
         return literal(value)
     places = [n * value.numel() // SAMPLE for n in range(SAMPLE)]
-    if value.shape == right.shape:  # half of them where the mistake makes a difference
+    if value.numel() <= (SAMPLE if value.is_floating_point() else SMALL):
+        places = [*range(value.numel())]
+    elif value.shape == right.shape:  # half of them where the mistake makes a difference
         wrong = (value != right).flatten().nonzero()[:, 0].tolist()
         places = [*places[::2], *wrong[:: 1 + 2 * len(wrong) // SAMPLE]]
     places = sorted(set(places)) if value.numel() else []

@@ -7,6 +7,7 @@ import copy
 import dis
 import inspect
 import io
+import math
 import re
 import textwrap
 import traceback
@@ -182,7 +183,7 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
         The result, or the message.
     """
     try:
-        with redirect_stdout(io.StringIO()):  # what it prints has been seen
+        with redirect_stdout(io.StringIO()):  # its output has been shown
             return function(*case.arguments.values())
     except FAILURES as error:
         return _message(error)
@@ -263,4 +264,6 @@ def _without_nan(value: Any) -> Any:
         return value
     if isinstance(value, tuple | list):
         return tuple(map(_without_nan, value))
-    return value.nan_to_num(nan=12345.0) if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        return value.nan_to_num(nan=12345.0)
+    return 12345.0 if isinstance(value, float) and math.isnan(value) else value

@@ -71,6 +71,7 @@ def _sizes(draw: Draw) -> Iterator[Case]:
     yield Case("eight heads", n_heads=8, q_len=5, k_len=5)
     yield Case("one new query", n_heads=4, q_len=1, k_len=7)
     yield Case("two new queries", n_heads=4, q_len=2, k_len=6)
+    yield Case("sixteen heads", n_heads=16, q_len=3, k_len=3)
 
 
 def _rotate(x: Tensor, positions: Tensor, flaw: str = "") -> Tensor:
@@ -93,6 +94,8 @@ def _vectors(draw: Draw) -> Iterator[Case]:
     yield Case("batch and heads in front", x=draw(2, 3, 5, 8), positions=torch.arange(5))
     yield Case("one new position", x=draw(2, 1, 8), positions=torch.tensor([41]))
     yield Case("positions in any order", x=draw(3, 4), positions=torch.tensor([9, 2, 5]))
+    far = torch.tensor([0, 200, 7])
+    yield Case("double precision, and far apart", x=draw(3, 4).double(), positions=far)
 
 
 def _to_half(weight: Tensor, n_heads: int, flaw: str = "") -> Tensor:

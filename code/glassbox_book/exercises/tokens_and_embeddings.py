@@ -132,7 +132,7 @@ def _rows(draw: Draw) -> Iterator[Case]:
     yield Case("a single row each", u=draw(1, 7), v=draw(1, 7))
     yield Case("double precision", u=draw(2, 3).double(), v=draw(4, 3).double())
     zero = torch.tensor([[1.0, 2.0], [0.0, 0.0]])
-    yield Case("zeros on the other side", u=zero[:1], v=zero)
+    yield Case("a row of zeros in v", u=zero[:1], v=zero)
 
 
 def _embedding_gradient(

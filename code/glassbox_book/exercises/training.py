@@ -33,6 +33,8 @@ def _batches(draw: Draw) -> Iterator[Case]:
     yield case("one padded sentence of two", [[4, 2, 5, 1], [3, 0, 0, 0]], 0)
     yield case("padding with another id", [[4, 0, 1, 1], [3, 2, 5, 1]], 1)
     yield case("three lengths", [[4, 2, 5, 1, 2], [3, 4, 0, 0, 0], [5, 5, 1, 0, 0]], 0)
+    labels = torch.tensor([[4, 2, 5]])
+    yield Case("large logits", logits=100 * draw(1, 3, 6), labels=labels, pad_id=0)
 
 
 # Smoothed labels -------------------------------------------------------------------------------
@@ -80,6 +82,7 @@ def _sentences(draw: Draw) -> Iterator[Case]:
     yield case("too long", "so a dog sees the cat there today .", "a dog sees the cat .")
     yield case("a word too often", "the the dog sees the cat .", "the dog sees the cat .")
     yield case("three words", "a dog .", "a dog .")
+    yield case("four words", "a dog runs .", "a dog runs .")
     yield case("no run of four", "a dog and the cat .", "the dog sees a cat .")
 
 
@@ -99,6 +102,7 @@ def _moments(draw: Draw) -> Iterator[Case]:
     yield Case("half-way up", step=50, peak=0.01, warmup=100)
     yield Case("the highest", step=100, peak=0.01, warmup=100)
     yield Case("four times as far", step=400, peak=0.01, warmup=100)
+    yield Case("two and a half times as far", step=250, peak=0.01, warmup=100)
     yield Case("late", step=2000, peak=2.0, warmup=20)
 
 
@@ -126,3 +130,5 @@ def _gradients(draw: Draw) -> Iterator[Case]:
     yield Case("a long and a short one", first=draw(3, 2) * 9, second=draw(2) * 0.1, limit=2.0)
     one, two = torch.tensor([0.9]), torch.tensor([[0.6, 0.6]])
     yield Case("each short, together long", first=one, second=two, limit=1.0)
+    yield Case("just short enough", first=one / 1.5, second=one[None] / 1.5, limit=1.0)
+    yield Case("short enough for another limit", first=one * 1.3, second=one * 1.3, limit=2.0)

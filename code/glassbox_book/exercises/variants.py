@@ -41,6 +41,9 @@ def _networks(draw: Draw) -> Iterator[Case]:
     yield case("as wide inside as outside", 2, 4, d_ff=4)
     yield case("a batch of sequences", 2, 5, 6, d_ff=16)
     yield case("double precision", 3, 4, d_ff=6, dtype=torch.float64)
+    yield case("a batch of one", 1, 4, d_ff=6)
+    large = {"x": 100 * draw(2, 4), "W_g": draw(4, 6), "W_1": draw(4, 6), "W_2": draw(6, 4)}
+    yield Case("large numbers", **large)
 
 
 def _apply_fates(
@@ -85,6 +88,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield case("each of the three", long, [3, 4, 6], [0.12, 0.88, 0.93], [11, 12, 13])
     yield case("not in reading order", long, [6, 2, 5], [0.93, 0.06, 0.85], [11, 12, 13])
     yield case("fates on the borders", long, [3, 4, 6], [0.79, 0.8, 0.9], [11, 12, 13])
+    yield case("two that are replaced", long, [4, 1], [0.85, 0.84], [12, 11])
     yield case("another [MASK]", short, [3, 1], [0.55, 0.02], [7, 9], mask_id=103)
 
 
@@ -130,6 +134,7 @@ def _guesses(draw: Draw) -> Iterator[Case]:
     yield case("two texts", [[no, 3, no, no, no], [1, no, 5, 2, no]], known=1.5)
     yield case("every token chosen", [[4, 1, 2], [3, 0, 5]], known=1.0)
     yield case("guesses that are mostly wrong", [[no, 1, 2, no], [3, no, no, no]], known=-1.0)
+    yield Case("large logits", logits=100 * draw(1, 3, 6), labels=torch.tensor([[no, 2, 4]]))
 
 
 def _entities(tags: Sequence[str], flaw: str) -> set[tuple[int, int, str]]:
@@ -188,8 +193,9 @@ def _sentences(draw: Draw) -> Iterator[Case]:
     yield case("a kind that changes within", "BP IL O O BP", "BP BL O O BP")
     yield case("a name too long", "BW IW IW O BP O", "BW IW O O BP O")
     yield case("no names", "O O O O", "O O O O")
-    yield case("a name in another place", "BP O O O", "O O BP O")
-    yield case("a name, but none found", "O O O", "O BP O")
+    yield case("a name in the wrong place", "BP O O O", "O O BP O")
+    yield case("one name, none found", "O O O", "O BP O")
+    yield case("a name that begins with I- after an O", "BP O IP", "BP O BP")
 
 
 def _corrupt_spans(
@@ -231,3 +237,7 @@ def _damages(draw: Draw) -> Iterator[Case]:
     yield case("a span at the end", 8, [[1, 2], [5, 8]], 3)
     yield case("more marks than needed", 12, [[1, 4], [6, 8], [10, 11]], 8)
     yield case("nothing but a span", 3, [[0, 3]], 2)
+    twice, spans = torch.tensor([5, 6, 5, 7, 6, 8]), torch.tensor([[1, 3]])
+    yield Case(
+        "tokens that occur twice", token_ids=twice, spans=spans, marks=torch.tensor([90, 95])
+    )

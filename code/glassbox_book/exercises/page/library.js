@@ -93,7 +93,15 @@
     ['input dim keepdim', over(truth), { any: (row) => row.some(Boolean), all: (row) => row.every(Boolean) }],
     ['input dim keepdim', over(whole_), { argmax: placeOf(largest), argmin: placeOf(smallest) }],
     ['input', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => (x.at.every((place, i) => place === x.at[0] + i) ? x : cast(x, x.dtype)) }],
-    ['input other', (f) => f, { matmul: page.matmul, minimum: (x, y) => page.binary('minimum', x, y), maximum: (x, y) => page.binary('maximum', x, y), copy_: page.fill }],
+    ['input other', (f) => f, { matmul: page.matmul, copy_: page.fill }],
+    ['input other', (name) => (x, y) => (y instanceof Tensor ? page.binary(name, x, y) : fail('TypeError', `${name}(): argument 'other' (position 2) must be Tensor, not ${kind(y)}`)), { minimum: 'minimum', maximum: 'maximum' }],
+    ['input offset dim1 dim2', (f) => f, {
+      diagonal(x, offset = 0n, dim1 = 0n, dim2 = 1n) {
+        const dims = [dim1, dim2].map((d) => page.axis(x, d)), others = upTo(x.shape.length).filter((d) => !dims.includes(d));
+        const y = page.permute(x, [...others, ...dims]), [m, n] = y.shape.slice(-2), k = whole(offset), rows = upTo(m).filter((i) => i + k >= 0 && i + k < n);
+        return page.select(y, Tuple.of(page.ELLIPSIS, ...[0, k].map((by) => make('int64', [rows.length], rows.map((i) => i + by))))).found;
+      },
+    }],
     ['input other', ([axes, what]) => (x, y) => ([x, y].every(({ shape }) => shape.length === axes) ? page.matmul(x, y) : fail('RuntimeError', `${what} expected`)), {
       mm: [2, 'two matrices'], bmm: [3, 'two batches of matrices'], dot: [1, '1D tensors'],
     }],
@@ -104,7 +112,7 @@
       return dim === undefined ? value([x]) : Tuple.of(value([x, dim, keepdim]), place([x, dim, keepdim]));
     }, { max: ['maximum', 'amax', 'argmax'], min: ['minimum', 'amin', 'argmin'] }],
     ['input *sizes', (f) => (x, given) => f(x, sizes(given)), {
-      reshape: page.reshape, view: page.viewed, permute(x, dims) {
+      reshape: page.reshaped, view: page.viewed, permute(x, dims) {
         const order = dims.map((d) => page.axis(x, BigInt(d))), many = x.shape.length;
         return order.length === many && new Set(order).size === many ? page.permute(x, order) : fail('RuntimeError', `permute: each of ${many} axes is expected once`);
       },
@@ -133,6 +141,7 @@
       return page.swap(make(page.promote(...list), [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers)), 0, d);
     },
     'where condition x other'(...given) {
+      if (!dtypeOf(given[1]) || !dtypeOf(given[2])) fail('TypeError', 'where() takes tensors and numbers');
       const mixed_ = page.promote(given[1], given[2]), parts = given.map((x, k) => tensor(x, k ? mixed_ : undefined)), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
       if (dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${dtype}`);
       return make(mixed_, shape, mask.map((n, k) => (n ? a : b)[k]));

@@ -10,7 +10,7 @@
   const WORD = new RegExp([
     /([ \t]+|\\\n|#.*)|(\n)/,
     /([bfruBFRU]{0,2}(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))/,
-    /(0[xob][\da-f_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
+    /(0[xobXOB][\da-fA-F_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
     /((?:\*\*|\/\/)=?|\.\.\.|->|:=|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=.,:;()[\]{}])/,
   ].map((part) => part.source).join('|'), 'uy');
   const KINDS = ['space', 'newline', 'text', 'number', 'name', 'sign'];
@@ -108,7 +108,11 @@
       while (accept(',') && !is('=', 'in') && tokens[i].kind !== 'line') parts.push(each());
       return sequence(parts, Tuple);
     };
-    const target = () => list(() => operators(ABOVE));
+    const target = () => list(() => {
+      if (!is('*')) return operators(ABOVE);
+      page.line = tokens[i].line;
+      return unknown('* to the left of in');
+    });
     // Between brackets stand parts, or one part for each of something.
     const bracket = (end, each = part) => {
       const parts = [];
@@ -257,7 +261,7 @@
       if (kind === 'name') return Object.assign((scope) => scope.find(text), { assign: (scope, value) => scope.set(text, value) });
       if (kind === 'text') return () => text.replace(/^("""|'''|.)([^]*)\1$/, '$2');
       if (kind === 'number') {
-        const plain = text.replaceAll('_', ''), value = /^(\d+|0[xob].*)$/.test(plain) ? BigInt(plain) : Number(plain);
+        const plain = text.replaceAll('_', ''), value = /^(\d+|0[xob].*)$/i.test(plain) ? BigInt(plain) : Number(plain);
         return () => value;
       }
       if (kind === 'sign' && Object.hasOwn(CONSTANTS, text)) return () => CONSTANTS[text];
@@ -385,6 +389,10 @@
     if (sign === 'in') return [...iterate(b)].some((each) => truth(compare('==', each, a)));
     if (areTensors(a, b)) return page.binary(sign, a, b);
     if (sign === '==' || sign === '!=') return equal(a, b) === (sign === '==');
+    if (Array.isArray(a) && Array.isArray(b) && kind(a) === kind(b)) {  // the first that differ decide
+      const k = a.findIndex((each, i) => i >= b.length || !truth(compare('==', each, b[i])));
+      return a[k] === undefined || b[k] === undefined ? compare(sign, BigInt(a.length), BigInt(b.length)) : compare(sign, a[k], b[k]);
+    }
     return isNumber(a) && isNumber(b) ? { '<': a < b, '<=': a <= b, '>': a > b, '>=': a >= b }[sign] : cannot(sign, a, b);
   }
 
@@ -427,7 +435,7 @@
     return key instanceof Slice ? items.slice(0, 0).concat(page.sliced(key, items.length).map((k) => items[k])) : items[place(items, key)];
   }
   function setItem(value, key, given) {
-    if (value instanceof Tensor) page.fill(page.select(value, key).found, given);
+    if (value instanceof Tensor) page.fill(page.select(value, key).found, dtypeOf(given) ? given : fail('TypeError', `can't assign a ${kind(given)} to a torch.Tensor`));
     else if (kind(value) === 'list') value[key instanceof Slice ? unknown('a slice of a list to the left of =') : place(value, key)] = given;
     else fail('TypeError', `'${kind(value)}' object does not support this assignment`);
   }

@@ -17,7 +17,7 @@ globalThis.glassboxPage ??= {};
   let steps = 0;
   const restart = () => { steps = 0; };
   const spend = (count = 1) => {
-    if (!((steps += count) <= LIMIT)) fail('Endless', 'your function takes too many steps for this page: does it ever end?');
+    if (!((steps += count) <= LIMIT)) fail('Endless', 'your function takes too many steps for this page: does it ever end, and are its tensors small?');
   };
 
   class Tuple extends Array {}
@@ -52,7 +52,7 @@ globalThis.glassboxPage ??= {};
   const dtypeOf = (value) => (value instanceof Tensor ? value.dtype : { boolean: 'bool', bigint: 'int64', number: 'float32' }[typeof value]);
   const number = (value) => (typeof value === 'string' ? unknown('a text as a number') : dtypeOf(value) ? Number(value instanceof Tensor ? item(value) : value) : fail('TypeError', 'a number is expected'));
   const whole = (value) => (dtypeOf(value) && !isFloat(dtypeOf(value)) ? number(value) : fail('TypeError', 'a whole number is expected'));
-  const sizes = (list) => (list.length === 1 && Array.isArray(list[0]) ? list[0] : list).map(whole);
+  const sizes = (list) => Array.from(list.length === 1 && Array.isArray(list[0]) ? list[0] : list, whole);
   const isList = (value) => typeof value === 'object' && value?.length >= 0;  // or a range
   function tensor(value, dtype) {
     if (value instanceof Tensor) return value;
@@ -102,12 +102,19 @@ globalThis.glassboxPage ??= {};
     return view(x, shape, upTo(x.at.length));
   }
 
-  // As reshape, but only of what lies in memory as it would have to.
-  function viewed(x, wanted) {
-    const y = reshape(x, wanted), step = strides(y.shape), [first] = y.at;
+  // Whether a tensor lies in memory as a view has to.
+  function isSteady(y) {
+    const step = strides(y.shape), [first] = y.at;
     const apart = y.shape.map((size, d) => (size > 1 ? y.at[step[d]] - first : 0));
-    const steady = y.at.every((place, i) => place === first + total(apart.map((by, d) => by * (Math.floor(i / step[d]) % y.shape[d]))));
-    return steady ? y : fail('RuntimeError', "view size is not compatible with input tensor's size and stride. Use .reshape(...) instead.");
+    return y.at.every((place, i) => place === first + total(apart.map((by, d) => by * (Math.floor(i / step[d]) % y.shape[d]))));
+  }
+  function reshaped(x, wanted) {
+    const y = reshape(x, wanted);
+    return isSteady(y) ? y : cast(y, y.dtype);
+  }
+  function viewed(x, wanted) {
+    const y = reshape(x, wanted);
+    return isSteady(y) ? y : fail('RuntimeError', "view size is not compatible with input tensor's size and stride. Use .reshape(...) instead.");
   }
 
   // What a result is made of: tensors with axes decide, unless what has none is of a higher kind.
@@ -236,7 +243,7 @@ globalThis.glassboxPage ??= {};
 
   Object.assign(glassboxPage, {
     ARITHMETIC, Dtype, ELLIPSIS, PythonError, Slice, Tensor, Tuple, along, axis, binary, cast, dtypeOf, dtypes, entry, expand, fail, fill,
-    getItem, isFloat, item, make, matmul, nested, number, permute, promote, reduce, reshape, restart, select, sizes, sliced, spend, swap,
+    getItem, isFloat, item, make, matmul, nested, number, permute, promote, reduce, reshaped, restart, select, sizes, sliced, spend, swap,
     tensor, to, together, total, unknown, upTo, viewed, whole,
   });
 })();
