@@ -401,7 +401,7 @@ NEARLY = {
         "three tokens, not cached",
     ),
     "efficiency_and_scale.merge": (merge_without_a_shift, "scores in the hundreds"),
-    "efficiency_and_scale.quantise_rows": (zeros_by_their_sum, "a row with a zero"),
+    "efficiency_and_scale.quantise_rows": (zeros_by_their_sum, "a row that contains 0"),
     "positional_encoding.alibi": (whole_steps, "sixteen heads"),
     "training.clip": (clip_at_the_sum, "just short enough"),
     "training.learning_rate": (
@@ -411,7 +411,7 @@ NEARLY = {
         "two and a half times as far",
     ),
     "encoder.feed_forward": (squeezed, "a batch of one"),
-    "decoder.decoder_layer": (padding_behind, "padding in front"),
+    "decoder.decoder_layer": (padding_behind, "padding on the left"),
     "variants.entity_f1  ": (kind_kept_beyond_o, "a name that begins with I- after an O"),
     "tokens_and_embeddings.best_cut": (greedy_cut, "a good first piece before a bad one"),
     "positional_encoding.to_half": (turn_square, "heads wider than their share"),

@@ -32,10 +32,15 @@ def test_every_file_that_a_document_points_to_exists(name: str) -> None:
         assert (ROOT / target).exists(), target
 
 
-def test_the_example_in_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    [example] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
+def test_the_examples_in_the_readme_run(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    exec(compile(first, "README.md", "exec"), {})
     assert capsys.readouterr().out == "torch.Size([1, 12, 7, 7])\n"
+    second = second.replace("runs/mine/model", "shakespeare")  # a model of the same kind
+    exec(compile(second, "README.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert said.startswith("Once upon")
+    assert len(said) == len("Once upon") + 200 + 1
 
 
 def test_rules_of_style_are_numbered_without_a_gap() -> None:

@@ -111,7 +111,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield case("a longer source", [[1, 1, 1, 1, 1]], 2, 4, 6)
     yield case("a padded source", [[1, 1, 0, 0], [1, 1, 1, 1]], 3, 4, 8)
     yield case("a padded source as long as the target", [[1, 0, 0], [1, 1, 0]], 3, 5, 7)
-    yield case("padding in front", [[0, 1, 1, 1]], 2, 4, 6)
+    yield case("padding on the left", [[0, 1, 1, 1]], 2, 4, 6)
 
 
 def _count_parameters(

@@ -46,7 +46,7 @@ def _models(draw: Draw) -> Iterator[Case]:
     yield Case("the optimiser's states", parameters=1000, devices=4, sharded=1)
     yield Case("and the gradients", parameters=64000, devices=16, sharded=2)
     yield Case("and the weights", parameters=64000, devices=64, sharded=3)
-    yield Case("parameters that the devices do not divide", parameters=1001, devices=8, sharded=3)
+    yield Case("a number that does not divide evenly", parameters=1001, devices=8, sharded=3)
 
 
 def _merge(
@@ -108,4 +108,4 @@ def _matrices(draw: Draw) -> Iterator[Case]:
     yield Case("rows of different size", weight=unequal, bits=8)
     yield Case("a row of zeros", weight=matrix([0.0, 0.0], [0.5, -1.0]), bits=3)
     zeros = matrix([0.0, 0.5, -0.5], [0.1, 0.25, 0.4])
-    yield Case("a row with a zero, whose sum is 0", weight=zeros, bits=4)
+    yield Case("a row that contains 0 and sums to 0", weight=zeros, bits=4)

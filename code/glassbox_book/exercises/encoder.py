@@ -39,7 +39,7 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield case("senses of unequal number", 2, 6, 8)
     yield case("vectors of unequal length", 4, 3, 6, size=3.0)
     yield case("two senses that are one", 5, 4, 8, apart=0.0)
-    yield case("one vector of a sense", 1, 3, 5)
+    yield case("a sense with one vector", 1, 3, 5)
     one, other = torch.tensor([[1.0, 0.0], [2.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 1.0]])
     yield Case("two parallel vectors", first=one, second=other)
 

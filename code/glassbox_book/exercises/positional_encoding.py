@@ -95,7 +95,7 @@ def _vectors(draw: Draw) -> Iterator[Case]:
     yield Case("one new position", x=draw(2, 1, 8), positions=torch.tensor([41]))
     yield Case("positions in any order", x=draw(3, 4), positions=torch.tensor([9, 2, 5]))
     far = torch.tensor([0, 200, 7])
-    yield Case("double precision, and far apart", x=draw(3, 4).double(), positions=far)
+    yield Case("double precision and distant positions", x=draw(3, 4).double(), positions=far)
 
 
 def _to_half(weight: Tensor, n_heads: int, flaw: str = "") -> Tensor:

@@ -88,7 +88,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield case("each of the three", long, [3, 4, 6], [0.12, 0.88, 0.93], [11, 12, 13])
     yield case("not in reading order", long, [6, 2, 5], [0.93, 0.06, 0.85], [11, 12, 13])
     yield case("fates on the borders", long, [3, 4, 6], [0.79, 0.8, 0.9], [11, 12, 13])
-    yield case("two that are replaced", long, [4, 1], [0.85, 0.84], [12, 11])
+    yield case("two replaced tokens", long, [4, 1], [0.85, 0.84], [12, 11])
     yield case("another [MASK]", short, [3, 1], [0.55, 0.02], [7, 9], mask_id=103)
 
 
@@ -238,6 +238,4 @@ def _damages(draw: Draw) -> Iterator[Case]:
     yield case("more marks than needed", 12, [[1, 4], [6, 8], [10, 11]], 8)
     yield case("nothing but a span", 3, [[0, 3]], 2)
     twice, spans = torch.tensor([5, 6, 5, 7, 6, 8]), torch.tensor([[1, 3]])
-    yield Case(
-        "tokens that occur twice", token_ids=twice, spans=spans, marks=torch.tensor([90, 95])
-    )
+    yield Case("repeated tokens", token_ids=twice, spans=spans, marks=torch.tensor([90, 95]))
