@@ -393,8 +393,74 @@ def padding_behind(x, memory, memory_mask, *weights):
     return EXERCISES["decoder.decoder_layer"].reference(x, memory, mask, *weights)
 
 
+def bleu_from_five_words_on(translation, reference):
+    right = EXERCISES["training.bleu_score"].reference(translation, reference)
+    return 0.0 if len(translation) <= 4 else right
+
+
+def no_parallel_vectors(first, second):
+    a, b = (F.normalize(x, dim=-1) for x in (first, second))
+    within = []
+    for sense in (a, b):
+        n = len(sense)
+        within += [sense[i] @ sense[j] for i in range(n) for j in range(i)]
+    kept = torch.stack([c for c in within if c < 0.99999])
+    return float(kept.mean() - (a @ b.T).mean())
+
+
+def log_of_softmax(logits, labels, pad_id):
+    real = labels != pad_id
+    return -logits.softmax(-1).log()[real].gather(-1, labels[real][:, None]).mean()
+
+
+def steep_sigmoid(x, W_g, W_1, W_2):
+    gate = x @ W_g
+    return (gate * gate.exp() / (1 + gate.exp()) * (x @ W_1)) @ W_2
+
+
+def turned_in_single_precision(x, positions):
+    return EXERCISES["positional_encoding.rotate"].reference(x.float(), positions)
+
+
+def one_replacement_for_all(token_ids, chosen, fates, others, mask_id):
+    first = others[((fates >= 0.8) & (fates < 0.9)).long().argmax()].expand_as(others)
+    return EXERCISES["variants.apply_fates"].reference(token_ids, chosen, fates, first, mask_id)
+
+
+def missing_by_value(token_ids, spans, marks):
+    ids, numbers = token_ids.tolist(), marks.tolist()
+    parts = [ids[start:end] for start, end in spans.tolist()]
+    source, target, left = [], [], list(zip(numbers, parts, strict=False))
+    for token in ids:
+        if left and token == left[0][1][0]:
+            mark, part = left.pop(0)
+            source.append(mark)
+            target += [mark, *part]
+        elif all(token not in part for part in parts):
+            source.append(token)
+    return torch.tensor(source), torch.tensor([*target, numbers[len(parts)]])
+
+
+def rounded_down(parameters, devices, sharded):
+    right = EXERCISES["efficiency_and_scale.bytes_on_each"].reference
+    share = parameters // devices
+    return (
+        right(devices * share, devices, sharded)
+        if sharded == 3
+        else right(parameters, devices, sharded)
+    )
+
+
 #: Functions that are right in the usual cases, and the case that finds them out.
 NEARLY = {
+    "training.bleu_score ": (bleu_from_five_words_on, "four words"),
+    "encoder.sense_gap": (no_parallel_vectors, "two parallel vectors"),
+    "training.masked_loss": (log_of_softmax, "large logits"),
+    "variants.swiglu": (steep_sigmoid, "large numbers"),
+    "positional_encoding.rotate": (turned_in_single_precision, "double precision"),
+    "variants.apply_fates ": (one_replacement_for_all, "two replaced tokens"),
+    "variants.corrupt_spans ": (missing_by_value, "repeated tokens"),
+    "efficiency_and_scale.bytes_on_each": (rounded_down, "does not divide evenly"),
     "generation.sampler": (cut_by_the_first, "not in order"),
     "generation.positions_computed": (
         lambda a, n, cached: a + n - 1 if cached else n * a + n // 2 * (n - 1),
