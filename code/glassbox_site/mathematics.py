@@ -11,6 +11,7 @@ from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
@@ -30,6 +31,8 @@ FENCES = {"(": ")", "[": "]", "{": "}"}
 APPLY = "\u2061"  # between a function and its argument
 THIN = "0.1667em"
 BRACES = {"⏞", "⏟"}
+BEFORE = re.compile(r"[(\[“‘]+$")
+AFTER = re.compile(r"[^\s\w—–]+")  # a comma, a full stop, the hyphen of `d`-dimensional
 
 
 def to_mathml(latex: str, *, block: bool = False) -> str:
@@ -146,6 +149,33 @@ def visit_block(translator: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+class Punctuation(SphinxPostTransform):
+    """Keep a formula in running text on one line with the punctuation that touches it."""
+
+    default_priority = 391
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        """Act on this document."""
+        for formula in list(self.document.findall(nodes.math)):
+            parent, place = formula.parent, formula.parent.index(formula)
+            texts = {at: text for at, text in enumerate(parent) if isinstance(text, nodes.Text)}
+            before, after = texts.get(place - 1, ""), texts.get(place + 1, "")
+            opening, closing = BEFORE.search(before), AFTER.match(after)
+            if not opening and not closing:
+                continue
+            unbroken = nodes.inline("", classes=["gb-unbroken"])
+            if opening:
+                parent[place - 1] = nodes.Text(before[: opening.start()])
+                unbroken += nodes.Text(opening[0])
+            parent[place] = unbroken
+            unbroken += formula
+            if closing:
+                parent[place + 1] = nodes.Text(after[closing.end() :])
+                unbroken += nodes.Text(closing[0])
+
+
 def setup(app: Sphinx) -> None:
     """Offer the renderer; `html_math_renderer: mathml` chooses it."""
+    app.add_post_transform(Punctuation)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))

@@ -19,7 +19,7 @@ from glassbox_site import drawings
 from glassbox_site.cells import fitted, in_pieces
 from glassbox_site.drawings import in_a_scroller, inline_both, inline_svg
 from glassbox_site.highlighting import Formatter
-from glassbox_site.mathematics import to_mathml
+from glassbox_site.mathematics import Punctuation, to_mathml
 from glassbox_site.numbers import chapter_number
 from glassbox_site.slim import keep_rules
 from glassbox_site.units import Units
@@ -65,6 +65,26 @@ def test_number_and_unit_stay_on_one_line_in_text_alone():
         "84\N{NO-BREAK SPACE}% of 12\N{NO-BREAK SPACE}MB in 5\N{NO-BREAK SPACE}ms and 2 seconds"
     )
     assert [node.astext() for node in document] == [joined, text, text]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unbroken"),
+    [
+        ("so ", ", too", "m,"),
+        ("so (", ") too", "(m)"),
+        ("a “", "-dimensional” one", "“m-"),
+        ("(see ", " and (", None),
+        ("", "", None),
+    ],
+)
+def test_formula_stays_on_one_line_with_the_punctuation_that_touches_it(before, after, unbroken):
+    document = new_document("")
+    texts = [nodes.Text(text) for text in (before, after)]
+    document += nodes.paragraph("", "", texts[0], nodes.math("", "m"), texts[1])
+    Punctuation(document).run()
+    assert document.astext() == f"{before}m{after}"
+    spans = [span.astext() for span in document.findall(nodes.inline)]
+    assert spans == ([unbroken] if unbroken else [])
 
 
 GAPS = """() => [...document.querySelectorAll("mi")].slice(1).map((letter, i) => {
