@@ -26,27 +26,32 @@ from glassbox.training.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from glassbox.training.state import Progress
+from glassbox.training.state import Progress, TrainingState
 from tests.training.toy import TRAINING, Follows, Toy, ToyConfig, learn, weights
 
 CONFIG: dict[str, object] = {"seed": 3, "betas": [0.9, 0.98], "clip": None}
 PROGRESS = Progress(step=12, epoch=1, position=3, tokens=456, seconds=7.5)
 
 
-def trained(device: str = "cpu") -> tuple[nn.Module, torch.optim.Optimizer, Processes]:
-    """Return a model with an optimiser that has taken a step."""
-    task = Toy()
-    model = task.build().to(device)
-    optimizer = make_optimizer(model, TRAINING)
-    optimizer.param_groups[0]["lr"] = 0.1
-    model(torch.arange(10, device=device).view(2, 5)).square().sum().backward()
-    optimizer.step()
-    return model, optimizer, Processes(0, 1, torch.device(device))
+def training(
+    model: nn.Module, folder: Path, device: str = "cpu", progress: Progress = PROGRESS
+) -> TrainingState:
+    """Return a training of a model that has not taken a step yet."""
+    group, optimizer = Processes(0, 1, torch.device(device)), make_optimizer(model, TRAINING)
+    return TrainingState(Toy(), TRAINING, group, model, model, optimizer, folder, CONFIG, progress)
+
+
+def trained(folder: Path, device: str = "cpu", step: int = 12) -> TrainingState:
+    """Return a training whose optimiser has taken a step."""
+    state = training(Toy().build().to(device), folder, device, Progress(step))
+    state.optimizer.param_groups[0]["lr"] = 0.1
+    state.model(torch.arange(10, device=device).view(2, 5)).square().sum().backward()
+    state.optimizer.step()
+    return state
 
 
 def save(folder: Path, step: int = 12) -> Path:
-    model, optimizer, group = trained()
-    return save_checkpoint(folder, model, optimizer, Progress(step), CONFIG, group)
+    return save_checkpoint(trained(folder, step=step))
 
 
 def names(folder: Path) -> list[str]:
@@ -59,18 +64,18 @@ def names(folder: Path) -> list[str]:
 def test_model_optimiser_and_progress_come_back_to_the_last_bit(
     tmp_path: Path, device: str
 ) -> None:
-    model, optimizer, group = trained(device)
-    path = save_checkpoint(tmp_path, model, optimizer, PROGRESS, CONFIG, group)
-    other = Follows(ToyConfig()).to(device)
-    fresh = make_optimizer(other, TRAINING)
-    assert load_checkpoint(path, other, fresh, CONFIG) == PROGRESS
+    one = trained(tmp_path, device)
+    one.progress = PROGRESS
+    two = training(Follows(ToyConfig()).to(device), tmp_path, device, Progress())
+    load_checkpoint(save_checkpoint(one), two)
+    assert two.progress == PROGRESS
 
-    for name, tensor in model.state_dict().items():
-        assert torch.equal(other.state_dict()[name], tensor), name
-    assert other.state_dict()["seen"] == 1  # a buffer
-    for one, two in zip(model.parameters(), other.parameters(), strict=True):
-        kept: dict[str, Tensor] = optimizer.state[one]
-        read: dict[str, Tensor] = fresh.state[two]
+    for name, tensor in one.model.state_dict().items():
+        assert torch.equal(two.model.state_dict()[name], tensor), name
+    assert two.model.state_dict()["seen"] == 1  # a buffer
+    for mine, other in zip(one.model.parameters(), two.model.parameters(), strict=True):
+        kept: dict[str, Tensor] = one.optimizer.state[mine]
+        read: dict[str, Tensor] = two.optimizer.state[other]
         assert kept.keys() == read.keys() == {"step", "exp_avg", "exp_avg_sq"}
         for kind, tensor in kept.items():
             assert torch.equal(read[kind], tensor), kind
@@ -80,20 +85,16 @@ def test_model_optimiser_and_progress_come_back_to_the_last_bit(
 
 def test_a_parameter_that_never_had_a_gradient_has_no_moments(tmp_path: Path) -> None:
     used, unused = nn.Linear(2, 2), nn.Linear(2, 2)
-    model, group = nn.Sequential(used, unused), Processes(0, 1, CPU)
-    optimizer = make_optimizer(model, TRAINING)
+    model = nn.Sequential(used, unused)
+    state = training(model, tmp_path)
     used(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
-    path = save_checkpoint(tmp_path, model, optimizer, PROGRESS, CONFIG, group)
-    fresh = make_optimizer(model, TRAINING)
-    load_checkpoint(path, model, fresh, CONFIG)
-    assert fresh.state[used.weight].keys() == {"step", "exp_avg", "exp_avg_sq"}
-    assert fresh.state[unused.weight] == {}
+    state.optimizer.step()
+    path, fresh = save_checkpoint(state), training(model, tmp_path)
+    load_checkpoint(path, fresh)
+    assert fresh.optimizer.state[used.weight].keys() == {"step", "exp_avg", "exp_avg_sq"}
+    assert fresh.optimizer.state[unused.weight] == {}
     model(torch.ones(1, 2)).sum().backward()
-    fresh.step()  # which makes what is missing
-
-
-CPU = torch.device("cpu")
+    fresh.optimizer.step()  # which makes what is missing
 
 
 def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
@@ -102,20 +103,17 @@ def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
         model[1].weight = model[0].weight
         return model
 
-    model, group = tied(), Processes(0, 1, CPU)
-    path = save_checkpoint(
-        tmp_path, model, make_optimizer(model, TRAINING), PROGRESS, CONFIG, group
-    )
+    model, other = tied(), tied()
+    path = save_checkpoint(training(model, tmp_path))
     assert load_file(path / MODEL).keys() == {"0.weight"}
-    other = tied()
-    load_checkpoint(path, other, make_optimizer(other, TRAINING), CONFIG)
+    load_checkpoint(path, training(other, tmp_path))
     assert torch.equal(other.state_dict()["1.weight"], model.state_dict()["0.weight"])
     assert other[1].weight is other[0].weight
 
 
 def test_the_files_are_these_and_nothing_is_pickled(tmp_path: Path) -> None:
     path = save(tmp_path)
-    assert path == tmp_path / "step-00000012"
+    assert path == tmp_path / "checkpoints" / "step-00000012"
     assert names(path) == [MODEL, OPTIMIZER, STATE]
     state = json.loads((path / STATE).read_text())
     assert state["progress"] == {"step": 12, "epoch": 0, "position": 0, "tokens": 0, "seconds": 0.0}
@@ -146,12 +144,13 @@ def test_a_checkpoint_of_the_first_version_is_still_read(tmp_path: Path) -> None
         f'"sha256": {{{digests}}}}}'
     )
     model = nn.Linear(2, 1, bias=False)
-    optimizer = make_optimizer(model, TRAINING)
+    state = training(model, tmp_path)
     config = {"task": "translation", "directions": [["en", "fr"]], "steps": 50, "clip": 1.0}
-    progress = load_checkpoint(folder, model, optimizer, config, free={"steps"})
-    assert progress == Progress(7, 1, 2, 99, 0.25)
+    state.definition = config
+    load_checkpoint(folder, state)
+    assert state.progress == Progress(7, 1, 2, 99, 0.25)
     assert model.weight.tolist() == [[5.0, 5.0]]
-    assert optimizer.state[model.weight]["step"] == 7
+    assert state.optimizer.state[model.weight]["step"] == 7
 
 
 @pytest.mark.parametrize(
@@ -325,10 +324,10 @@ def test_weights_of_another_model_are_refused_naming_the_first_that_differs(tmp_
         ValueError,
         match=re.escape("embedding.weight is (40, 8) there, and (40, 9) here"),
     ):
-        load_checkpoint(path, wider, make_optimizer(wider, TRAINING), CONFIG)
+        load_checkpoint(path, training(wider, tmp_path))
     other = nn.Linear(2, 2)
     with pytest.raises(ValueError, match=r"bias is missing there, and \(2,\) here"):
-        load_checkpoint(path, other, make_optimizer(other, TRAINING), CONFIG)
+        load_checkpoint(path, training(other, tmp_path))
 
 
 def test_a_model_is_left_as_it_was_by_weights_that_are_not_its_own(tmp_path: Path) -> None:
@@ -337,7 +336,7 @@ def test_a_model_is_left_as_it_was_by_weights_that_are_not_its_own(tmp_path: Pat
     longer.zoom = nn.Linear(2, 2)  # all others fit
     before = {name: tensor.clone() for name, tensor in longer.state_dict().items()}
     with pytest.raises(ValueError, match=r"zoom.bias is missing there, and \(2,\) here"):
-        load_checkpoint(path, longer, make_optimizer(longer, TRAINING), CONFIG)
+        load_checkpoint(path, training(longer, tmp_path))
     assert all(torch.equal(longer.state_dict()[name], before[name]) for name in before)
 
 
@@ -368,18 +367,18 @@ def test_a_full_disk_is_named_and_leaves_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, instead: Any
 ) -> None:
     folder = tmp_path / "checkpoints"
-    good = save(folder, 10)
+    good = save(tmp_path, 10)
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, instead)
         with pytest.raises(CheckpointError) as caught:
-            save(folder, 12)
+            save(tmp_path, 12)
     assert str(caught.value) == (
         f"the checkpoint of step 12 cannot be written to {folder}: No space left on device. "
         f"The last good checkpoint is {good}"
     )
     assert names(folder) == [good.name]
     read_checkpoint(good)
-    assert names(save(folder, 12).parent) == [good.name, "step-00000012"]
+    assert names(save(tmp_path, 12).parent) == [good.name, "step-00000012"]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -387,20 +386,21 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         CheckpointError, match=r"cannot be written to .*file/checkpoints: Not a dir"
     ):
-        save(tmp_path / "file" / "checkpoints")
+        save(tmp_path / "file")
 
 
 @pytest.mark.parametrize("file", ["weight", "moment"])
 @pytest.mark.parametrize("number", [torch.nan, torch.inf])
 def test_what_is_not_finite_is_not_kept(tmp_path: Path, file: str, number: float) -> None:
-    model, optimizer, group = trained()
-    good = save_checkpoint(tmp_path, model, optimizer, Progress(10), CONFIG, group)
-    parameter = dict(model.named_parameters())["norm.weight"]
-    tensor = parameter.data if file == "weight" else optimizer.state[parameter]["exp_avg_sq"]
+    state = trained(tmp_path, step=10)
+    good = save_checkpoint(state)
+    state.progress = Progress(12)
+    parameter = dict(state.model.named_parameters())["norm.weight"]
+    tensor = parameter.data if file == "weight" else state.optimizer.state[parameter]["exp_avg_sq"]
     tensor[3] = number
     with pytest.raises(FloatingPointError, match=f"step 12: .*norm.weight is no.*good.* {good}"):
-        save_checkpoint(tmp_path, model, optimizer, Progress(12), CONFIG, group)
-    assert names(tmp_path) == [good.name]
+        save_checkpoint(state)
+    assert names(good.parent) == [good.name]
 
 
 # On the disk.
@@ -423,7 +423,7 @@ def test_everything_is_on_the_disk_before_a_name_leads_to_it(
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(Path, "replace", replaced)
-    save(tmp_path / "checkpoints")
+    save(tmp_path)
     *files, part, renaming, folder = events
     assert re.fullmatch(r"checkpoints/\.step-00000012-\w+\.part/step-00000012", part)
     assert sorted(files) == [f"{part}/{name}" for name in (MODEL, OPTIMIZER, STATE)]
@@ -436,6 +436,6 @@ def test_what_is_being_deleted_is_no_checkpoint_from_the_first_moment_on(
 ) -> None:
     path = save(tmp_path)
     seen = []
-    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: seen.append(checkpoints(tmp_path)))
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: seen.append(checkpoints(path.parent)))
     remove(path)
     assert seen[-1] == []

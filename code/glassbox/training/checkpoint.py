@@ -12,11 +12,11 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from glassbox.files import atomic_write
+from glassbox.training.config import GROWS
 from glassbox.training.distributed import Processes, copy_full_tensor, full_tensor
-from glassbox.training.state import Progress
+from glassbox.training.state import Progress, TrainingState
 
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 _FOLDER = re.compile(r"step-(\d{8,})")
@@ -59,14 +59,7 @@ def step_of(path: Path) -> int:
     return int(path.name.removeprefix("step-"))
 
 
-def save_checkpoint(
-    folder: Path,
-    model: nn.Module,
-    optimizer: Optimizer,
-    progress: Progress,
-    config: Mapping[str, object],
-    group: Processes,
-) -> Path:
+def save_checkpoint(training: TrainingState) -> Path:
     """Write a checkpoint, completely or not at all.
 
     A collective: every process must call it, because each may hold a shard of the tensors. The
@@ -74,22 +67,14 @@ def save_checkpoint(
 
     Parameters
     ----------
-    folder : Path
-        The folder of the checkpoints of this run.
-    model, optimizer : nn.Module, Optimizer
-        The model's parameters and buffers and the optimiser's moments are stored by name.
-    progress : Progress
-        The progress of training.
-    config : mapping
-        The entries that define the run, as in JSON; :func:`load_checkpoint` rejects others. A data
-        file is a mapping of its ``path`` and its ``sha256``, of which only the latter is compared.
-    group : Processes
-        The processes that train.
+    training : TrainingState
+        Its model's parameters and buffers and its optimiser's moments are stored by name, together
+        with its progress and definition.
 
     Returns
     -------
     Path
-        The checkpoint, ``folder/step-00001000``.
+        The checkpoint, ``step-00001000`` in the folder of the checkpoints.
 
     Raises
     ------
@@ -100,10 +85,12 @@ def save_checkpoint(
     OtherProcessError
         In the other processes, if the first cannot write.
     """
+    folder, config = training.checkpoints, training.definition
+    progress, group = training.progress, training.group
     place = folder / f"step-{progress.step:08d}"
     files = {
-        MODEL: _gathered(_tensors(model), group),
-        OPTIMIZER: _gathered(_moments(model, optimizer), group),
+        MODEL: _gathered(_tensors(training.model), group),
+        OPTIMIZER: _gathered(_moments(training), group),
     }
     with group.barrier():
         for name, tensor in (files[MODEL] | files[OPTIMIZER]).items():
@@ -127,30 +114,15 @@ def save_checkpoint(
     return place
 
 
-def load_checkpoint(
-    path: Path,
-    model: nn.Module,
-    optimizer: Optimizer,
-    config: Mapping[str, object],
-    free: Collection[str] = (),
-) -> Progress:
-    """Read a checkpoint into a model and its optimiser, by any number of processes.
+def load_checkpoint(path: Path, training: TrainingState) -> None:
+    """Read a checkpoint into a training, by any number of processes.
 
     Parameters
     ----------
     path : Path
         A folder that :func:`save_checkpoint` wrote.
-    model, optimizer : nn.Module, Optimizer
-        Changed in place.
-    config : mapping
-        The entries that define this run.
-    free : collection of str, optional
-        Entries that may differ.
-
-    Returns
-    -------
-    Progress
-        The progress of training.
+    training : TrainingState
+        Its model, optimiser and progress are changed in place.
 
     Raises
     ------
@@ -160,9 +132,9 @@ def load_checkpoint(
         If it belongs to another run or another model, naming what differs.
     """
     checkpoint = read_checkpoint(path)
-    kept = checkpoint.config
+    kept, config = checkpoint.config, training.definition
     differing = []
-    for name in sorted({*kept, *config} - {*free}):
+    for name in sorted({*kept, *config} - GROWS):
         what, was, now = name, kept.get(name), config.get(name)
         if isinstance(was, Mapping) and isinstance(now, Mapping) and "sha256" in {*was} & {*now}:
             what, was, now = f"the sha256 of {now['path']}", was["sha256"], now["sha256"]
@@ -173,16 +145,16 @@ def load_checkpoint(
             f"{path} is from a run with another configuration: {'; '.join(differing)}. Train into "
             "another folder, or go on with the configuration that it has"
         )
-    fill_weights(model, checkpoint.tensors[MODEL], path)
+    fill_weights(training.model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
-    for name, parameter in model.named_parameters():
+    for name, parameter in training.model.named_parameters():
         if f"step/{name}" in moments:  # absent if the parameter never had a gradient
             state = {kind: parameter.detach().clone() for kind in ("exp_avg", "exp_avg_sq")}
             for kind, tensor in state.items():
                 copy_full_tensor(tensor, moments[f"{kind}/{name}"])
             state["step"] = moments[f"step/{name}"].to(parameter.device)  # as `fused` needs
-            optimizer.state[parameter] = state
-    return checkpoint.progress
+            training.optimizer.state[parameter] = state
+    training.progress = checkpoint.progress
 
 
 def fill_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
@@ -276,11 +248,11 @@ def _tensors(model: nn.Module) -> dict[str, Tensor]:
     return kept | {name: x for name, x in model.named_buffers() if name in persistent}
 
 
-def _moments(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+def _moments(training: TrainingState) -> dict[str, Tensor]:
     return {
         f"{kind}/{name}": tensor
-        for name, parameter in model.named_parameters()
-        for kind, tensor in optimizer.state[parameter].items()
+        for name, parameter in training.model.named_parameters()
+        for kind, tensor in training.optimizer.state[parameter].items()
     }
 
 

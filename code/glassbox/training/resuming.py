@@ -19,7 +19,7 @@ from glassbox.training.checkpoint import (
     save_checkpoint,
     step_of,
 )
-from glassbox.training.config import GROWS, TrainingConfig
+from glassbox.training.config import TrainingConfig
 from glassbox.training.state import TrainingState
 
 _LOGGER = logging.getLogger("glassbox.training")
@@ -42,9 +42,7 @@ def resume(training: TrainingState) -> None:
     """
     kept, config = training.checkpoints, training.config
     if found := checkpoints(kept):
-        training.progress = load_checkpoint(
-            found[-1], training.model, training.optimizer, training.definition, free=GROWS
-        )
+        load_checkpoint(found[-1], training)
     step = training.progress.step
     training.group.assert_equal(
         f"the step of the newest checkpoint in {kept}, which all must see", step
@@ -94,14 +92,12 @@ def save_if_due(training: TrainingState) -> None:
     FloatingPointError
         If a weight is no longer finite.
     """
-    config, progress, group = training.config, training.progress, training.group
-    model, optimizer = training.model, training.optimizer
-    if training.stopping or progress.step in config.snapshots or _is_due(progress.step, config):
-        kept = training.checkpoints
-        save_checkpoint(kept, model, optimizer, progress, training.definition, group)
-        with group.barrier():
-            if group.first:
-                _tidy(kept, config)
+    step, config = training.progress.step, training.config
+    if training.stopping or step in config.snapshots or _is_due(step, config):
+        save_checkpoint(training)
+        with training.group.barrier():
+            if training.group.first:
+                _tidy(training.checkpoints, config)
 
 
 def write_model(training: TrainingState) -> None:

@@ -75,7 +75,9 @@ class TrainingState:
     folder : Path
         Where checkpoints, metrics and the trained model are written.
     definition : mapping, optional
-        The entries that define the run, which a checkpoint stores.
+        The entries that define the run, as in JSON: a checkpoint stores them, and one with others
+        is rejected. A data file is a mapping of its ``path`` and its ``sha256``, of which only the
+        latter is compared.
     progress : Progress, optional
         The progress of the training.
     tokens : int, optional
