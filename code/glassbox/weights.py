@@ -174,7 +174,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         raise FileNotFoundError(
             f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
         )
-    return {name: x for file in files for name, x in _read_tensors(file).items()}
+    return {name: x for file in files for name, x in read_tensors(file).items()}
 
 
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
@@ -203,7 +203,16 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
 
 
-def _read_tensors(file: Path) -> dict[str, Tensor]:
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """Read the tensors of a ``file`` by name, on the CPU.
+
+    Raises
+    ------
+    ValueError
+        If it is not safetensors or is truncated.
+    FileNotFoundError
+        If there is no such file.
+    """
     try:
         return load_file(file)
     except SafetensorError as error:

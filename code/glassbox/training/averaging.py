@@ -5,11 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
-from glassbox.weights import WEIGHTS_FILE
+from glassbox.weights import WEIGHTS_FILE, read_tensors
 
 Weights = str | os.PathLike[str] | Mapping[str, Tensor]
 
@@ -87,8 +85,4 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
 def _read(path: Path) -> dict[str, Tensor]:
     path = path.expanduser()
-    path = path / WEIGHTS_FILE if path.is_dir() else path
-    try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is no whole safetensors file: {error}") from error
+    return read_tensors(path / WEIGHTS_FILE if path.is_dir() else path)
