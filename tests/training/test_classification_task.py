@@ -86,7 +86,7 @@ def test_a_word_is_classified_by_its_first_piece(config: ClassificationConfig) -
         logits = model(torch.tensor([task.tokenizer.encode(" ".join(words))]))[0]
         place = 1
         for several, tag in zip(pieces, tags, strict=True):
-            label = torch.tensor(task.kind.labels.index(tag))
+            label = torch.tensor(task.labels.index(tag))
             expected += F.cross_entropy(logits[place], label)
             place += len(several)
     loss = task.loss(model, [0, 1])
@@ -103,7 +103,7 @@ def test_a_long_text_is_cut_off_or_read_in_parts(config: ClassificationConfig) -
         assert all(ids[-1] == end for ids, _ in task.examples)
     labels = [label for _, row in names.examples for label in row if label != IGNORE]
     tags = [tag for sentence in NAMES["train"] for tag in sentence.tags]
-    assert [names.kind.labels[label] for label in labels] == tags
+    assert [names.labels[label] for label in labels] == tags
 
 
 def test_scores_are_those_of_the_most_probable_labels(config: ClassificationConfig) -> None:
@@ -120,7 +120,7 @@ def test_scores_are_those_of_the_most_probable_labels(config: ClassificationConf
     with torch.no_grad():
         model.classifier.weight.zero_()
         model.classifier.bias.zero_()
-        model.classifier.bias[task.kind.labels.index("B-person")] = 1.0
+        model.classifier.bias[task.labels.index("B-person")] = 1.0
         found = task.validate(model, ALONE)
     assert found["precision"] == pytest.approx(1 / 8)  # only Anna; Bo Ek has two words
     assert found["recall"] == pytest.approx(1 / 3)
@@ -146,7 +146,7 @@ def test_what_is_saved_has_learned(
     schedule = Schedule(kind="constant", peak=1e-2, warmup=0)
     training = TrainingConfig(schedule, steps=40, validate_every=40, checkpoint_every=40)
     assert train(task, training, tmp_path / "run")
-    model = task.kind.model.from_pretrained(tmp_path / "run/model")
+    model = task.kind.from_pretrained(tmp_path / "run/model")
     assert WordPiece.load(tmp_path / "run/model").vocabulary == task.tokenizer.vocabulary
     with torch.no_grad():
         assert task.validate(model, ALONE)[measure] == 1.0

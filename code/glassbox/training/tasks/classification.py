@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
@@ -29,16 +29,10 @@ Corpus = Literal["sst2", "wnut17"]
 Example = tuple[list[int], list[int]]
 
 
-class Kind(NamedTuple):
-    """What differs between classifying texts and classifying words."""
-
-    labels: tuple[str, ...]
-    model: type[BertWithHead]
-
-
-KINDS = {
-    "sst2": Kind(("negative", "positive"), BertForSequenceClassification),
-    "wnut17": Kind(TAGS, BertForTokenClassification),
+#: The labels of each corpus, and the kind of model that predicts them.
+KINDS: dict[Corpus, tuple[tuple[str, ...], type[BertWithHead]]] = {
+    "sst2": (("negative", "positive"), BertForSequenceClassification),
+    "wnut17": (TAGS, BertForTokenClassification),
 }
 
 
@@ -107,7 +101,8 @@ class ClassificationTask:
     """
 
     def __init__(self, config: ClassificationConfig, seed: int = 0) -> None:
-        self.config, self.kind = config, KINDS[config.corpus]
+        self.config = config
+        self.labels, self.kind = KINDS[config.corpus]
         self.folder = find_weights(config.encoder)
         self.tokenizer = WordPiece.load(self.folder)
         self.examples, self.held_out = self.read("train"), self.read("valid")
@@ -122,7 +117,7 @@ class ClassificationTask:
         ValueError
             If it reads fewer tokens than ``max_len``.
         """
-        model = self.kind.model.from_encoder(self.folder, self.kind.labels).float()
+        model = self.kind.from_encoder(self.folder, self.labels).float()
         if (longest := self.config.max_len) > model.config.max_len:
             raise ValueError(
                 f"max_len={longest}: this encoder reads {model.config.max_len} at most"
@@ -179,14 +174,13 @@ class ClassificationTask:
         dict of str to float
             The ``accuracy`` of texts, or ``precision``, ``recall`` and ``f1`` of entities.
         """
-        names = self.kind.labels
         given, true = [], []
         for (batch,) in self._batches(examples).epoch(0):
             logits, labels = self._run(model, [examples[i] for i in batch])
             for row, expected in zip(logits.argmax(-1).cpu(), labels.cpu(), strict=True):
                 counted = expected != IGNORE
-                given.append([names[i] for i in row[counted].tolist()])
-                true.append([names[i] for i in expected[counted].tolist()])
+                given.append([self.labels[i] for i in row[counted].tolist()])
+                true.append([self.labels[i] for i in expected[counted].tolist()])
         if self.config.corpus == "wnut17":
             return score_entities(given, true)._asdict()
         right = sum(a == b for a, b in zip(given, true, strict=True))
