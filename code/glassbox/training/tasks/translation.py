@@ -123,11 +123,6 @@ class TranslationConfig:
             )
         TransformerConfig(**self.model)  # before the texts are read
 
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Every language that is read or written, in alphabetical order."""
-        return tuple(sorted({language for pair in self.directions for language in pair}))
-
 
 class TranslationTask:
     """Learning to translate.
@@ -332,7 +327,7 @@ def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
 
 
 def _directed(
-    rows: Iterable[tuple[str, ...]], languages: tuple[str, ...], directions: Sequence[Two]
+    rows: Iterable[tuple[str, ...]], languages: Sequence[str], directions: Sequence[Two]
 ) -> list[Pair]:
     """Return rows with a text in each of the languages as pairs, once for each direction."""
     for direction in directions:
@@ -347,7 +342,8 @@ def _directed(
 def _read(config: TranslationConfig, split: Literal["train", "valid"]) -> list[Pair]:
     directions = config.directions
     if config.corpus == "multi30k":
-        return _directed(multi30k(split, *config.languages), config.languages, directions)
+        languages = sorted({language for pair in directions for language in pair})
+        return _directed(multi30k(split, *languages), languages, directions)
     if config.corpus == "pairs":
         assert config.pairs is not None  # the configuration ensures it
         rows = split_rows(Path(config.pairs), directions[0])[split]
