@@ -1,9 +1,9 @@
-"""Kernels, the fast versions of formulas: how they are registered, and all there are.
+"""Kernels, the fast versions of formulas: how they come to run, and all there are.
 
 A formula is a function whose body is an equation of the book; all code calls the formula. A kernel
-computes the same result in less time or memory. It is registered under the formula's name and runs
-by default. If it does not apply, it returns ``NotImplemented``, and the formula itself runs; so it
-does inside ``with formulas():``.
+computes the same result in less time or memory. It is registered under the formula's name, in
+:data:`KERNELS`, and runs by default. If it does not apply, it returns ``NotImplemented``, and the
+formula itself runs; so it does inside ``with formulas():``.
 """
 
 import math
@@ -26,8 +26,6 @@ from glassbox.masks import allowed_past
 Formula = TypeVar("Formula", bound=Callable[..., Any])
 Answer = Tensor | NotImplementedType  # where a kernel does not apply
 
-#: The kernels, by the names of their formulas.
-KERNELS: dict[str, Callable[..., Any]] = {}
 #: From this many vectors on, or numbers in all of them, PyTorch itself is fast.
 MANY, LONG = 9, 4_096
 #: Matrices with fewer numbers are read faster than they are split.
@@ -97,28 +95,6 @@ def formula(function: Formula) -> Formula:
     return cast(Formula, run)
 
 
-def kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as the kernel of the formula with this name.
-
-    Parameters
-    ----------
-    name : str
-        The formula's qualified name, such as ``gelu`` or ``LayerNorm.forward``.
-
-    Returns
-    -------
-    callable
-        A decorator that returns the function unchanged.
-    """
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        KERNELS[name] = function
-        return function
-
-    return register
-
-
-@kernel("MultiHeadAttention.attend")
 def _attend(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, causal: bool, around: Any
 ) -> Answer:
@@ -163,7 +139,6 @@ def _short_and_half(query: Tensor, key: Tensor) -> bool:
     )
 
 
-@kernel("LayerNorm.forward")
 def _layer_norm(norm: Any, x: Tensor) -> Answer:
     # Under autocast it converts its inputs. The formula raises the errors.
     fit = x.dtype == norm.weight.dtype or torch.is_autocast_enabled(norm.weight.device.type)
@@ -172,11 +147,6 @@ def _layer_norm(norm: Any, x: Tensor) -> Answer:
     return F.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps)
 
 
-kernel("gelu")(F.gelu)
-kernel("gelu_tanh")(partial(F.gelu, approximate="tanh"))
-
-
-@kernel("dropout")
 def _dropout(x: Tensor, p: float) -> Answer:
     # On a CPU the formula takes as long.
     if not 0 <= p <= 1 or (x.device.type == "cpu" and not torch.compiler.is_compiling()):
@@ -184,7 +154,6 @@ def _dropout(x: Tensor, p: float) -> Answer:
     return F.dropout(x, p)
 
 
-@kernel("Linear.forward")
 def _few_rows(linear: Any, x: Tensor) -> Tensor:
     # PyTorch multiplies few vectors slowly, but fast from the left by pieces of the matrix.
     weight, bias = linear.weight, linear.bias
@@ -249,4 +218,13 @@ class _CrossEntropy(Function):
         return gradient.to(ctx.dtype), None, None, None, None
 
 
-kernel("smoothed_sums")(_CrossEntropy.apply)
+#: The kernels, by the qualified names of their formulas.
+KERNELS: dict[str, Callable[..., Any]] = {
+    "MultiHeadAttention.attend": _attend,
+    "LayerNorm.forward": _layer_norm,
+    "Linear.forward": _few_rows,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "dropout": _dropout,
+    "smoothed_sums": _CrossEntropy.apply,
+}
