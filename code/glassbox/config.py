@@ -61,7 +61,8 @@ class StackConfig:
     ValueError
         If a size is not positive, the heads do not divide the width, ``n_heads`` has a number for
         too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
-        [0, 1), ``norm_eps`` or ``scale`` is not positive, or a kind is unknown.
+        [0, 1), ``norm_eps`` or ``scale`` is not positive, a kind is unknown, or one of a model's
+        special ids is not in its vocabulary.
     TypeError
         If a size is not an integer, if ``dropout``, ``norm_eps`` or ``scale`` is not a number, or
         if a text is given where True or False is expected.
@@ -102,6 +103,7 @@ class StackConfig:
             )
         for n_heads in of_layers:
             check_heads(self.d_model, n_heads, self.n_kv_heads, self.d_k)
+        _check_special_ids(self)
 
     def heads(self, layer: int) -> int:
         """Return the number of attention heads of one layer, counted from 0."""
@@ -135,15 +137,10 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     return float(given) if isinstance(given, Real) else given
 
 
-def check_special_ids(config: Any, vocab_size: int) -> None:
-    """Reject ids in a ``config`` that are not in a vocabulary of ``vocab_size`` tokens.
-
-    Raises
-    ------
-    ValueError
-        If one is not; the message names it and the vocabulary's size.
-    """
+def _check_special_ids(config: Any) -> None:
+    """Reject ids that are not in the vocabulary; a stack alone has neither."""
     for name in (field.name for field in fields(config) if field.name.endswith("_id")):
+        vocab_size = getattr(config, "written_vocab_size", config.vocab_size)
         if not in_vocabulary(given := getattr(config, name), vocab_size):
             raise ValueError(
                 f"{name}={given} is not in a vocabulary of {vocab_size}: "

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.cache import Cache
 from glassbox.checks import check_model_mask, check_token_ids, too_long
-from glassbox.config import PositionKind, StackConfig, check_special_ids
+from glassbox.config import PositionKind, StackConfig
 from glassbox.layers import Decoder, Dropout, Encoder
 from glassbox.layout import Entry, HasLayout, Layout
 from glassbox.linear import Linear
@@ -104,7 +104,6 @@ class TransformerConfig(HasLayout, StackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_special_ids(self, self.written_vocab_size)
         if not isinstance(self.n_heads, tuple):
             return
         if self.n_decoder_layers not in (None, self.n_layers):

@@ -12,7 +12,7 @@ from glassbox.checks import (
     check_token_ids,
     too_long,
 )
-from glassbox.config import Activation, StackConfig, check_special_ids
+from glassbox.config import Activation, StackConfig
 from glassbox.layers import Dropout, LayerNorm, init_weights
 from glassbox.layout import HasLayout
 from glassbox.models.layouts import bert as layouts
@@ -72,7 +72,6 @@ class BertConfig(HasLayout, StackConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_special_ids(self, self.vocab_size)
         labels: object = self.labels
         names = isinstance(labels, tuple) and all(isinstance(label, str) for label in labels)
         if not names or not labels or len({*self.labels}) < len(self.labels):

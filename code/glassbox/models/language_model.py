@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.cache import Cache
-from glassbox.config import StackConfig, check_special_ids
+from glassbox.config import StackConfig
 from glassbox.layers import Decoder, Dropout, init_weights
 from glassbox.layout import HasLayout
 from glassbox.linear import Linear
@@ -49,10 +49,6 @@ class LanguageModelConfig(HasLayout, StackConfig):
     bos_id: int | None = None
     eos_id: int | tuple[int, ...] | None = None
     pad_id: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_special_ids(self, self.vocab_size)
 
 
 class LanguageModel(Writer):
