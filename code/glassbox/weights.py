@@ -177,6 +177,25 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     return {name: x for file in files for name, x in read_tensors(file).items()}
 
 
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """Read a safetensors ``file``; the tensors are on the CPU.
+
+    Raises
+    ------
+    ValueError
+        If it is not safetensors or is truncated.
+    FileNotFoundError
+        If there is no such file.
+    """
+    try:
+        return load_file(file)
+    except SafetensorError as error:
+        raise ValueError(
+            f"{file} cannot be read as safetensors ({error}): "
+            "it is damaged or cut off; fetch it again"
+        ) from error
+
+
 def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
     """Write ``config.json`` and ``model.safetensors``, replacing old files only when complete.
 
@@ -201,25 +220,6 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
         save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
         # safetensors creates the file with mode 0600.
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
-
-
-def read_tensors(file: Path) -> dict[str, Tensor]:
-    """Read the tensors of a ``file`` by name, on the CPU.
-
-    Raises
-    ------
-    ValueError
-        If it is not safetensors or is truncated.
-    FileNotFoundError
-        If there is no such file.
-    """
-    try:
-        return load_file(file)
-    except SafetensorError as error:
-        raise ValueError(
-            f"{file} cannot be read as safetensors ({error}): "
-            "it is damaged or cut off; fetch it again"
-        ) from error
 
 
 def _means_a_path(name: str) -> bool:

@@ -190,9 +190,7 @@ def test_a_missing_and_a_damaged_file_are_named(tmp_path):
     (folder,) = written([FIRST], tmp_path)
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(
-        ValueError, match=r"step-0/model\.safetensors cannot be read as safetensors"
-    ):
+    with pytest.raises(ValueError, match=r"step-0/model\.safetensors cannot be read"):
         average([folder])
     file.unlink()
     with pytest.raises(FileNotFoundError, match=r"step-0/model\.safetensors"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassbox.weights import WEIGHTS_FILE, read_tensors
+from glassbox.weights import read_tensors, read_weights
 
 Weights = str | os.PathLike[str] | Mapping[str, Tensor]
 
@@ -25,8 +25,8 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
     Parameters
     ----------
     checkpoints : iterable of path or mapping
-        Safetensors files, folders that hold a ``model.safetensors``, or state dicts, the oldest
-        first.
+        Safetensors files, folders that hold a ``model.safetensors`` or the files that it is divided
+        into, or state dicts, the oldest first.
 
     Returns
     -------
@@ -85,4 +85,4 @@ def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
 
 def _read(path: Path) -> dict[str, Tensor]:
     path = path.expanduser()
-    return read_tensors(path / WEIGHTS_FILE if path.is_dir() else path)
+    return read_weights(path) if path.is_dir() else read_tensors(path)
