@@ -262,19 +262,18 @@ def check_additive_weights(
     """
     weights = {"query_weight": query_weight, "key_weight": key_weight, "score_weight": score_weight}
     check_tensors(query=query, key=key, **weights)
-    for name, x in (("query", query), ("key", key)):
+    if score_weight.dim() != 1:
+        raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
+    for name, x, weight in (("query", query, query_weight), ("key", key, key_weight)):
         if x.dim() < 2:
             raise wrong_shape(name, x, f"(..., length, width): a single vector is {name}[None]")
         for given in weights.values():
             check_device(name, x, given.device, "the weights of this attention are")
             check_precision(name, x, given, "attention")
-    if score_weight.dim() != 1:
-        raise wrong_shape("score_weight", score_weight, "one axis, (d_hidden,)")
-    for name, tensor, weight in (("query", query, query_weight), ("key", key, key_weight)):
-        if weight.shape != (score_weight.numel(), tensor.size(-1)):
+        if weight.shape != (score_weight.numel(), x.size(-1)):
             raise ValueError(
                 f"{name}_weight has shape {tuple(weight.shape)}; expected "
-                f"({score_weight.numel()}, {tensor.size(-1)}): as many rows as score_weight has "
+                f"({score_weight.numel()}, {x.size(-1)}): as many rows as score_weight has "
                 f"entries, as many columns as the {name} is wide"
             )
 

@@ -24,9 +24,6 @@ from glassbox.positional import (
 )
 from glassbox.pretrained import Pretrained
 
-#: The ``model_type`` in the configuration file of a :class:`Transformer`.
-MODEL_TYPE = "glassbox-transformer"
-
 
 @dataclass(frozen=True)
 class TransformerConfig(HasLayout, StackConfig):
@@ -131,13 +128,12 @@ class TransformerConfig(HasLayout, StackConfig):
 
 
 #: The layout of this package's own files: all fields and parameters under their own names.
-OWN_LAYOUT = Layout(
-    constants={"model_type": MODEL_TYPE},
+TransformerConfig.layout = Layout(
+    constants={"model_type": "glassbox-transformer"},
     entries={field.name: Entry(field.name) for field in fields(TransformerConfig)}
     | {"n_heads": Entry("n_heads", lambda n, _: tuple(n) if isinstance(n, list) else n)},
     own=True,
 )
-TransformerConfig.layout = OWN_LAYOUT
 
 
 class TokenEmbedding(nn.Embedding):
@@ -308,7 +304,7 @@ class Transformer(Writer):
     """
 
     config_class = TransformerConfig
-    layout = OWN_LAYOUT
+    layout = TransformerConfig.layout
 
     def __init__(self, config: TransformerConfig | None = None) -> None:
         super().__init__()
