@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import atomic_update, read_json, write_json
+from glassbox.files import OF_A_TOKENIZER, atomic_update, read_json, write_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -21,9 +21,7 @@ CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 #: A large model's tensors are divided among files with these names.
 PARTS = "model-?????-of-?????.safetensors"
 #: The files downloaded from the hub: configuration, unpickled weights, tokenizer.
-WANTED = [CONFIG_FILE, WEIGHTS_FILE, PARTS]
-WANTED += ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
-WANTED += ["vocab.json", "vocab.txt", "merges.txt", "tokenizer.model", "*.spm", "spiece.model"]
+WANTED = [CONFIG_FILE, WEIGHTS_FILE, PARTS, "tokenizer_config.json", "*.spm", *OF_A_TOKENIZER]
 
 
 def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
