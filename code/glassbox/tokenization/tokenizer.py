@@ -127,9 +127,9 @@ class Tokenizer(ABC):
         ValueError
             If a token contains white space that the file's format cannot hold.
         """
-        from glassbox.tokenization import formats  # which imports every kind of tokenizer
+        from glassbox.tokenization.formats import layouts  # which imports every kind of tokenizer
 
-        formats.save(self, folder)
+        layouts.save(self, folder)
 
     @classmethod
     def load(cls: type[Kind], folder: str | os.PathLike[str]) -> Kind:
@@ -159,9 +159,9 @@ class Tokenizer(ABC):
             If a file is truncated, belongs to another kind of tokenizer, or asks for what this
             package does not implement. Lines missing at the end of a ``vocab.txt`` go unnoticed.
         """
-        from glassbox.tokenization import formats
+        from glassbox.tokenization.formats import layouts
 
-        return formats.load(cls, folder)
+        return layouts.load(cls, folder)
 
     def __len__(self) -> int:
         """Return the number of tokens."""

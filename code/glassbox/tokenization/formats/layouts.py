@@ -1,17 +1,20 @@
 """What is in the folder of a tokenizer of each class, read and written (chapter 2)."""
 
 import base64
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from glassbox.files import read_json, write_json
+from glassbox.checks import check_kind
+from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.formats import files
 from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
+    added_token,
     read_tokenizer_json,
     special,
     write_parts,
@@ -268,3 +271,64 @@ WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
     Unigram: _write_unigram,
     WordPiece: _write_wordpiece,
 }
+#: The names of the classes.
+KINDS = tuple(kind.__name__ for kind in READERS)
+
+
+def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
+    """Write a tokenizer into a folder, whose old files stay until all new ones are written.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        One of this package.
+    folder : str or path
+        Created if it is missing.
+
+    Raises
+    ------
+    FileExistsError
+        If ``folder`` is a file.
+    ValueError
+        If a file holds one token per line and a token does not fit on a line, or if the class of
+        the tokenizer is not in :data:`WRITERS`.
+    """
+    check_kind("the class", type(tokenizer).__name__, KINDS)
+    ids = tokenizer.vocabulary
+    added = {str(ids[token]): added_token(token) for token in tokenizer.special_tokens}
+    with atomic_update(folder) as beside:
+        config = WRITERS[type(tokenizer)](tokenizer, beside)
+        config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
+        write_json(beside / files.CONFIG_JSON, config, indent=2)
+
+
+def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Any:
+    """Read a tokenizer from a folder.
+
+    Parameters
+    ----------
+    kind : type
+        The class of the tokenizer.
+    folder : str or path
+        Holds at least one of the files in :data:`READERS`, of which the first found is read.
+
+    Returns
+    -------
+    Tokenizer
+        An instance of ``kind``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder or a file is missing.
+    ValueError
+        If a file is truncated or belongs to another kind of tokenizer, or if ``kind`` is not in
+        :data:`READERS`.
+    """
+    check_kind("the class", kind.__name__, KINDS)
+    readers = READERS[kind]
+    path = files.find_folder(folder, *readers)
+    file = path / files.CONFIG_JSON
+    config = read_json(file) if file.is_file() else {}
+    name = next(name for name in readers if (path / name).is_file())
+    return readers[name](path / name, config)
