@@ -265,10 +265,8 @@ class Tokenizer(ABC):
             If ``ids`` are not whole numbers.
         """
         tokens = [self.tokens[number] for number in check_ids(ids, len(self))]
-        if skip_special_tokens:
-            special = {*self.special_tokens}
-            tokens = [token for token in tokens if token not in special]
-        return self._join(tokens)
+        skipped = {*self.special_tokens} if skip_special_tokens else ()
+        return self._join([token for token in tokens if token not in skipped])
 
     def encode_batch(
         self,
