@@ -22,7 +22,6 @@ def test_bayes_rule_by_hand():
 def test_without_tokens_all_languages_are_equally_probable():
     classifier = LanguageClassifier({"de": [9, 9], "en": [1, 0], "fr": [0, 5]})
     assert classifier.probabilities([]) == dict.fromkeys(("de", "en", "fr"), pytest.approx(1 / 3))
-    assert classifier.probabilities([], ["en", "fr"]) == {"en": 0.5, "fr": 0.5}
 
 
 def test_a_long_text_does_not_underflow():

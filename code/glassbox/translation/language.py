@@ -1,12 +1,12 @@
 """Language identification: naive Bayes over the tokens of a text."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
+from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -73,30 +73,24 @@ class LanguageClassifier:
             counts[language] = [counted[token] for token in range(vocab_size)]
         return cls(counts)
 
-    def probabilities(
-        self, token_ids: Iterable[int], languages: Iterable[str] | None = None
-    ) -> dict[str, float]:
+    def probabilities(self, token_ids: Iterable[int]) -> dict[str, float]:
         """Return the probability of each language.
 
         Parameters
         ----------
         token_ids : iterable of int
             The tokens of a text. Without any, all languages are equally probable.
-        languages : iterable of str, optional
-            The languages to choose from; all if left out.
 
         Returns
         -------
         dict of str to float
             The probabilities, which sum to one.
         """
-        token_ids, logs = list(token_ids), {}
-        for language in self.counts if languages is None else languages:
-            counts, total = self.counts[language], self._totals[language]
-            logs[language] = sum(math.log((counts[token] + 1) / total) for token in token_ids)
-        shares = torch.tensor([*logs.values()], dtype=torch.float64).softmax(0)
-        return dict(zip(logs, shares.tolist(), strict=True))
+        shares = self._logs[:, list(token_ids)].sum(dim=1).softmax(dim=0)
+        return dict(zip(self.counts, shares.tolist(), strict=True))
 
     @cached_property
-    def _totals(self) -> dict[str, int]:
-        return {language: sum(counts) + len(counts) for language, counts in self.counts.items()}
+    def _logs(self) -> Tensor:
+        """The logarithm of each token's probability in each language: ``(languages, vocab)``."""
+        counts = torch.tensor([*self.counts.values()], dtype=torch.float64) + 1
+        return (counts / counts.sum(dim=1, keepdim=True)).log()

@@ -174,8 +174,8 @@ class Translator:
         classifier = self.tokenizer.classifier
         if len({other for _, other in directions}) > 1 and len(languages) > 1 and classifier:
             ids = self.tokenizer.encode_text(text)
-            probabilities = classifier.probabilities(ids, sorted(languages))
-            spoken = max(probabilities, key=probabilities.__getitem__)
+            probabilities = classifier.probabilities(ids)
+            spoken = max(sorted(languages), key=probabilities.__getitem__)
             directions = [pair for pair in directions if pair[0] == spoken]
         targets = sorted({other for _, other in directions})
         if len(targets) > 1:
@@ -206,10 +206,9 @@ class Translator:
         if self.tokenizer.classifier is None:
             return None
         ids = self.tokenizer.encode_text(text)
-        for language, probability in self.tokenizer.classifier.probabilities(ids).items():
-            if probability > SURE and language not in sources:
-                return language
-        return None
+        probabilities = self.tokenizer.classifier.probabilities(ids)
+        spoken = max(probabilities, key=probabilities.__getitem__)
+        return spoken if probabilities[spoken] > SURE and spoken not in sources else None
 
     @overload
     def translate(self, text: str, to: str | None = ..., **options: Any) -> str: ...
