@@ -111,12 +111,10 @@ def forward(edges: Sequence[Sequence[tuple[int, float]]]) -> list[float]:
     -----
     Kudo (2018), section 3.2; the forward half of the forward–backward algorithm.
     """
-    arriving: list[list[float]] = [[0.0], *([] for _ in edges)]
-    totals = []
-    for ways, onward in zip(arriving, [*edges, ()], strict=True):
-        totals.append(_log_sum_exp(ways))
-        for end, score in onward:
-            arriving[end].append(totals[-1] + score)
+    totals = [0.0] + [-math.inf] * len(edges)
+    for start, ways in enumerate(edges):
+        for end, score in ways:
+            totals[end] = _log_sum_exp([totals[end], totals[start] + score])
     return totals
 
 
