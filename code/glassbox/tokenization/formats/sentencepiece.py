@@ -58,8 +58,6 @@ def read_model(file: Path) -> dict[str, Any]:
     model = layout.ModelProto()
     try:
         model.ParseFromString(file.read_bytes())
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{file} is missing") from error
     except (DecodeError, ValueError) as error:
         raise ValueError(f"{file} is no SentencePiece model, or cut off: {error}") from error
     if not (model.pieces and model.HasField("trainer_spec") and model.HasField("normalizer_spec")):
