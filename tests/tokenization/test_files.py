@@ -159,6 +159,11 @@ def test_llama_s_two_files_say_the_same(llama, tmp_path, scheme):
     assert scheme or same(loaded, SentencePieceBPE.load(llama.folder))
 
 
+def test_a_model_file_is_found_from_the_home_folder_too(llama, monkeypatch):
+    monkeypatch.setenv("HOME", str(llama.folder))
+    assert SentencePieceBPE.from_model("~/tokenizer.model").vocabulary == llama.ours.vocabulary
+
+
 def test_words_may_be_cut_first_where_no_token_spans_two(captions, llama, tmp_path):
     ours = SentencePieceBPE.train(captions[:100], 600, prepend="missing")
     for tokenizer in (ours, llama.ours):

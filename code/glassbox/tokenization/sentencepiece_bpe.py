@@ -206,7 +206,7 @@ class SentencePieceBPE(Tokenizer):
         """
         from glassbox.tokenization.formats.sentencepiece import read_model
 
-        return cls(**read_model(Path(file)), pad_token=pad_token)
+        return cls(**read_model(Path(file).expanduser()), pad_token=pad_token)
 
 
 def _decode_bytes(tokens: Iterable[str]) -> str:
