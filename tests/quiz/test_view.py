@@ -33,7 +33,7 @@ class Tags(HTMLParser):
 
 def hostile():
     options = tuple(Option(HOSTILE, HOSTILE, right) for right in (True, False, False))
-    return Quiz("hostile", {1: Question("bad", HOSTILE, options)})
+    return Quiz("hostile", [Question("bad", HOSTILE, options)])
 
 
 def test_html_is_well_formed_and_has_no_script():
@@ -47,7 +47,7 @@ def test_html_is_well_formed_and_has_no_script():
 
 def test_text_lists_options_without_answers():
     text = repr(QUIZ)
-    for question in QUIZ.questions.values():
+    for question in QUIZ.questions:
         assert question.text in text
         for option in question.option:
             assert option.text in text
@@ -55,22 +55,9 @@ def test_text_lists_options_without_answers():
     assert "Right" not in text
 
 
-def test_numbers_choose_questions_and_keep_them():
-    chosen = quiz("scaled_dot_product", 3, 1)
-    assert list(chosen.questions) == [3, 1]
-    assert chosen.questions[3] == QUIZ.questions[3]
-    assert repr(chosen).startswith("3. ")
-
-
-@pytest.mark.parametrize("number", [0, 7, -1])
-def test_unknown_number_is_refused(number):
-    with pytest.raises(ValueError, match=rf"questions 1 to 6, but no {number}"):
-        quiz("scaled_dot_product", number)
-
-
 def test_code_and_emphasis_are_set_and_nothing_else():
     text = "`d_k` *may* **be** [a](b) <b>"
-    shown = Quiz("x", {1: Question("x", text, (Option("o", "w"),))})._repr_html_()
+    shown = Quiz("x", [Question("x", text, (Option("o", "w"),))])._repr_html_()
     assert "<code>d_k</code> <em>may</em> <strong>be</strong> [a](b) &lt;b&gt;" in shown
 
 

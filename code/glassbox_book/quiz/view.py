@@ -19,12 +19,12 @@ class Quiz:
     ----------
     chapter : str
         The chapter's name, such as ``"scaled_dot_product"``.
-    questions : dict of int to Question
-        The questions by their numbers in the chapter.
+    questions : list of Question
+        The questions in their order.
     """
 
     chapter: str
-    questions: dict[int, Question]
+    questions: list[Question]
 
     def _repr_html_(self) -> str:
         style = read("quiz/quiz.css")
@@ -34,7 +34,7 @@ class Quiz:
     def __repr__(self) -> str:
         """List questions and options without revealing the answers."""
         lines = []
-        for number, question in self.questions.items():
+        for number, question in enumerate(self.questions, 1):
             lines.append(f"{number}. {question.text}")
             lines += [
                 f"   ({letter}) {option.text}"
@@ -43,15 +43,13 @@ class Quiz:
         return "\n".join(lines)
 
 
-def quiz(chapter: str, *numbers: int) -> Quiz:
+def quiz(chapter: str) -> Quiz:
     """Ask the questions of a chapter.
 
     Parameters
     ----------
     chapter : str
         The chapter's name, such as ``"scaled_dot_product"``.
-    *numbers : int
-        Numbers of questions, counted from 1. Defaults to all.
 
     Returns
     -------
@@ -61,10 +59,6 @@ def quiz(chapter: str, *numbers: int) -> Quiz:
     Raises
     ------
     ValueError
-        If the chapter has no questions, or no question of a given number.
+        If the chapter has no questions.
     """
-    questions = dict(enumerate(load(chapter), 1))
-    for number in numbers:
-        if number not in questions:
-            raise ValueError(f"{chapter} has questions 1 to {len(questions)}, but no {number}")
-    return Quiz(chapter, {number: questions[number] for number in numbers or questions})
+    return Quiz(chapter, load(chapter))
