@@ -7,9 +7,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from glassbox_book.viz import checks, geometry, views
+from glassbox_book.viz import checks, views
 from glassbox_book.viz.maps import AttentionMaps, gather
-from glassbox_book.viz.static import one_head_table, picture_element, table_summary
 from glassbox_book.viz.view import View, numbers
 
 #: Float32 rounds at 1e-7; accumulated over layers, processors differ by less than 1e-5.
@@ -73,12 +72,16 @@ def compare_heads(
     )
     all_heads = view == "model"
     shown = list(range(first.n_heads)) if all_heads else [head]
-    drawing, data = views.parts(view, first, layers, layer, shown)
-    data |= {
+    one, other = (
+        views.draw(view, maps, layers, shown, layer, head, compared=True)
+        for maps in (first, second)
+    )
+    models = [drawn.data.pop("models")[0] for drawn in (one, other)]
+    data = one.data | {
         "layer": layer,
         "names": list(_NAMES),
         "differences": numbers(differences, _DIFFERENCE_DIGITS),
-        "models": _both(first, second),
+        "models": _once(models, first, second),
     }
     if differences.max().round(_DIFFERENCE_DIGITS):
         data["apart"] = numbers(apart, _DIFFERENCE_DIGITS)
@@ -86,22 +89,13 @@ def compare_heads(
         f'<p class="glassbox-difference">Largest difference in layer {layer}, head {head}: '
         f"{differences[layer, head]:.{_DIFFERENCE_DIGITS}f}.</p>"
     ) + "".join(
-        f"<p>{escape(name)}:</p>"
-        + (picture_element(maps.weights, layers, shown) if all_heads else "")
-        + one_head_table(maps, layer, head)
-        for name, maps in zip(_NAMES, (first, second), strict=True)
+        f"<p>{escape(name)}:</p>{drawn.static}"
+        for name, drawn in zip(_NAMES, (one, other), strict=True)
     )
-    return View(
-        text=f"{' and '.join(_NAMES)}, {views.extent(first, layers, range(first.n_heads))}"
-        + ("" if all_heads else f", first layer {layer}, head {head}"),
-        data=data,
-        static=static,
-        summary=f"All heads as pictures, layer {layer}, head {head} as a table"
-        if all_heads
-        else table_summary(layer, head),
-        heights=geometry.frame_heights(drawing, switch=True),
-        said=f"{said}.",
-    )
+    text = f"{' and '.join(_NAMES)}, {views.extent(first)}"
+    if not all_heads:
+        text += f", first layer {layer}, head {head}"
+    return replace(one, text=text, data=data, static=static, said=f"{said}.")
 
 
 def _check_alike(first: AttentionMaps, second: AttentionMaps) -> None:
@@ -115,11 +109,12 @@ def _check_alike(first: AttentionMaps, second: AttentionMaps) -> None:
             )
 
 
-def _both(first: AttentionMaps, second: AttentionMaps) -> list[dict[str, Any]]:
-    """Return the numbers of both, omitting arrays of the second that round to the first's."""
-    data = [views.model_data(first), views.model_data(second)]
+def _once(
+    models: list[dict[str, Any]], first: AttentionMaps, second: AttentionMaps
+) -> list[dict[str, Any]]:
+    """Return the numbers of both without those arrays of the second that round to the first's."""
     for part, name, digits in views.ARRAYS:
         one, other = getattr(first, part), getattr(second, part)
         if one is not None and np.abs(one - other).max() < 0.1 * 10**-digits:
-            del data[1][name]
-    return data
+            del models[1][name]
+    return models

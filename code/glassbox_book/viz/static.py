@@ -16,11 +16,6 @@ _QUERY_RGB = (0, 114, 178)
 _SHADE = 0.6  # the deepest shade of a cell that keeps dark and light text legible
 
 
-def table_summary(layer: int, head: int) -> str:
-    """Return the label of the fold that contains a table."""
-    return f"The weights of layer {layer}, head {head} as a table"
-
-
 def one_head_table(maps: AttentionMaps, layer: int, head: int) -> str:
     """Return the scrollable table of one head, with the strongest keys alone if it is large."""
     weights = maps.weights[layer, head]

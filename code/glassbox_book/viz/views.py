@@ -9,7 +9,7 @@ from typing import Any, Literal
 from glassbox_book.viz import geometry
 from glassbox_book.viz.checks import check_chosen, check_one, with_tokens
 from glassbox_book.viz.maps import AttentionMaps, gather
-from glassbox_book.viz.static import one_head_table, picture_element, table_summary
+from glassbox_book.viz.static import one_head_table, picture_element
 from glassbox_book.viz.view import View, numbers
 
 #: The arrays of a model: their names here and in the scripts, and how many decimals are drawn.
@@ -63,15 +63,7 @@ def head_view(
     layers = check_chosen("layer", layers, maps.n_layers)
     start = check_one("layer", layers[0] if layer is None else layer, layers)
     shown = check_chosen("head", heads, maps.n_heads)
-    drawing, data = parts("head", maps, layers, start, shown)
-    return View(
-        text=f"Head view: {extent(maps, layers, range(maps.n_heads))}, first layer {start}",
-        data=data | {"models": [model_data(maps.pick(layers))]},
-        static=one_head_table(maps, start, shown[0]),
-        summary=table_summary(start, shown[0]),
-        heights=geometry.frame_heights(drawing),
-        title=title,
-    )
+    return draw("head", maps, layers, shown, start, shown[0], title=title)
 
 
 def model_view(
@@ -105,17 +97,7 @@ def model_view(
     maps = with_tokens(gather(attention), tokens, key_tokens)
     layers = check_chosen("layer", layers, maps.n_layers)
     heads = check_chosen("head", heads, maps.n_heads)
-    picked = maps.pick(layers, heads)
-    drawing, data = parts("model", maps, layers, layers[0], heads)
-    return View(
-        text=f"Model view: {extent(maps, layers, heads)}",
-        data=data | {"models": [model_data(picked)]},
-        static=picture_element(picked.weights, layers, heads)
-        + one_head_table(maps, layers[0], heads[0]),
-        summary=f"All heads as a picture, layer {layers[0]}, head {heads[0]} as a table",
-        heights=geometry.frame_heights(drawing),
-        title=title,
-    )
+    return draw("model", maps, layers, heads, layers[0], heads[0], title=title)
 
 
 def neuron_view(
@@ -156,41 +138,81 @@ def neuron_view(
     layers = check_chosen("layer", layers, maps.n_layers)
     check_one("layer", layer, layers)
     check_one("head", head, range(maps.n_heads))
-    drawing, data = parts("neuron", maps, layers, layer, [head])
-    if expanded:
-        data["expanded"] = True
-        drawing = geometry.neuron_drawing(len(maps.rows), len(maps.columns), expanded=True)
-    return View(
-        text=f"Neuron view: {extent(maps, layers, range(maps.n_heads))}, "
-        f"first layer {layer}, head {head}",
-        data=data | {"models": [model_data(maps.pick(layers))]},
-        static=one_head_table(maps, layer, head),
-        summary=table_summary(layer, head),
-        heights=geometry.frame_heights(drawing),
-        title=title,
-    )
+    return draw("neuron", maps, layers, [head], layer, head, expanded=expanded, title=title)
 
 
-def parts(
-    kind: Kind, maps: AttentionMaps, layers: list[int], layer: int, heads: list[int]
-) -> tuple[geometry.Drawing, dict[str, Any]]:
-    """Return the size of a view and the data that its scripts read, except the numbers."""
+def draw(
+    kind: Kind,
+    maps: AttentionMaps,
+    layers: list[int],
+    heads: list[int],
+    layer: int,
+    head: int,
+    *,
+    expanded: bool = False,
+    compared: bool = False,
+    title: str | None = None,
+) -> View:
+    """Return a view of some layers and heads.
+
+    Parameters
+    ----------
+    kind : {"neuron", "head", "model"}
+        What is drawn.
+    maps : AttentionMaps
+        The numbers, with their tokens.
+    layers : list of int
+        The layers to choose from, or the rows of the model view.
+    heads : list of int
+        The heads shown first, or the columns of the model view.
+    layer, head : int
+        The layer and head whose table replaces the view where there are no scripts.
+    expanded : bool
+        As for :func:`neuron_view`.
+    compared : bool
+        Whether it is one of two views that a switch exchanges.
+    title : str, optional
+        Shown above the view.
+
+    Returns
+    -------
+    View
+        A cell displays it.
+    """
     lengths, place = (len(maps.rows), len(maps.columns)), layers.index(layer)
+    tokens = {"left": maps.rows, "right": maps.columns}
+    data: dict[str, Any] = {"view": kind, **tokens, "layers": layers}
+    picked = maps.pick(layers, heads if kind == "model" else None)
+    static = one_head_table(maps, layer, head)
+    summary, first = f"The weights of layer {layer}, head {head} as a table", ""
     if kind == "neuron":
         drawing = geometry.neuron_drawing(*lengths)
-        wide = geometry.neuron_drawing(*lengths, expanded=True).as_data()
-        own = {"expandedSize": wide, "expanded": False, "head": heads[0], "causal": maps.is_causal}
-        own["layer"] = place
+        wide = geometry.neuron_drawing(*lengths, expanded=True)
+        data |= {"size": drawing.as_data(), "expandedSize": wide.as_data(), "expanded": expanded}
+        data |= {"head": head, "causal": maps.is_causal, "layer": place}
+        drawing = wide if expanded else drawing
+        first = f", first layer {layer}, head {head}"
     elif kind == "model":
         columns = max(len(heads), 6)  # fewer would make the thumbnails huge
         drawing = geometry.model_drawing(*lengths, len(layers), columns)
-        own = {"heads": heads, "columns": columns}
+        data |= {"size": drawing.as_data(), "heads": heads, "columns": columns}
+        static = picture_element(picked.weights, layers, heads) + static
+        pictures = "pictures" if compared else "a picture"
+        summary = f"All heads as {pictures}, layer {layer}, head {head} as a table"
     else:
         drawing = geometry.head_drawing(*lengths, maps.n_heads)
         squares = geometry.squares_in_a_row(maps.n_heads)
-        own = {"layer": place, "heads": heads, "squares": squares}
-    shared = {"view": kind, "left": maps.rows, "right": maps.columns, "layers": layers}
-    return drawing, {**shared, "size": drawing.as_data(), **own}
+        data |= {"size": drawing.as_data(), "layer": place, "heads": heads, "squares": squares}
+        first = f", first layer {layer}"
+    data["models"] = [model_data(picked)]
+    return View(
+        text=f"{kind.capitalize()} view: {extent(picked)}{first}",
+        data=data,
+        static=static,
+        summary=summary,
+        heights=geometry.frame_heights(drawing, switch=compared),
+        title=title,
+    )
 
 
 def model_data(maps: AttentionMaps) -> dict[str, Any]:
@@ -199,11 +221,11 @@ def model_data(maps: AttentionMaps) -> dict[str, Any]:
     return {name: numbers(array, digits) for name, array, digits in arrays if array is not None}
 
 
-def extent(maps: AttentionMaps, layers: Sequence[int], heads: Sequence[int]) -> str:
+def extent(maps: AttentionMaps) -> str:
     """Describe how much a view shows."""
     positions = f"{len(maps.rows)} tokens"
     if maps.rows is not maps.columns:
         positions = f"{len(maps.rows)} query and {len(maps.columns)} key tokens"
-    named = (("layer", len(layers)), ("head", len(heads)))
+    named = (("layer", maps.n_layers), ("head", maps.n_heads))
     counts = " × ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in named)
     return f"{positions}, {counts}"
