@@ -1,6 +1,5 @@
 """What checks an exercise in a page agrees with the check, and knows no more than it should."""
 
-import copy
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -113,7 +112,7 @@ def test_every_mistake_is_told_in_the_same_words(page):
     for name in PLAYABLE:
         exercise = EXERCISES[name]
         results = [
-            [outcome(make, copy.deepcopy(case)) for case in exercise.hidden_cases()]
+            [outcome(make, case) for case in exercise.hidden_cases()]
             for make in exercise.mistakes.values()
         ]
         given = f"({{tensor, permute, tuple}}) => {in_page.literal(results)}"

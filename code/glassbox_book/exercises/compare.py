@@ -1,5 +1,6 @@
 """Describe how a result differs from the expected one."""
 
+import math
 import numbers
 from collections.abc import Sequence
 from itertools import permutations
@@ -39,7 +40,8 @@ def difference(names: Sequence[str], expected: Any, got: Any, tolerance: float) 
     number = _as_number(got)
     if number is None:
         return f"Expected {kind(expected)} for the {names[0]}, got {kind(got)}."
-    if abs(number - expected) <= tolerance * (abs(expected) or 1.0):
+    both_nan = math.isnan(number) and math.isnan(expected)
+    if both_nan or abs(number - expected) <= tolerance * (abs(expected) or 1.0):
         return None
     shown, should = _show_apart(got if isinstance(got, int) else number, expected)
     return f"The {names[0]} is {shown}, expected {should}."
@@ -174,7 +176,7 @@ def _tensor_difference(name: str, expected: Tensor, got: Any, tolerance: float) 
             advice = " New tensors take the dtype of the inputs." if should is torch.float64 else ""
             return f"The {what} of the {name} is {is_}, expected {should}.{advice}"
     is_, should = got.detach().double(), expected.detach().double()
-    wrong = ~torch.isclose(is_, should, rtol=tolerance, atol=tolerance)
+    wrong = ~torch.isclose(is_, should, rtol=tolerance, atol=tolerance, equal_nan=True)
     if not wrong.any():
         return None
     if got.numel() <= 12:

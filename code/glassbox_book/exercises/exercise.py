@@ -1,5 +1,6 @@
 """The parts of an exercise: a reference, cases, and common mistakes."""
 
+import copy
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ class Case:
     def __init__(self, about: str, /, **arguments: Any) -> None:
         self.about = about
         self.arguments = arguments
+
+    def call(self, function: Callable[..., Any]) -> Any:
+        """Return the result of a function, which may change its arguments: they are copies."""
+        return function(*copy.deepcopy(self.arguments).values())
 
     def __repr__(self) -> str:
         return ", ".join(f"{name} {_sketch(value)}" for name, value in self.arguments.items())

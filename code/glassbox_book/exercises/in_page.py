@@ -4,11 +4,10 @@ The script (`page/`) understands a part of Python and PyTorch. An exercise can b
 its cases consist of numbers, booleans, tensors and lists of these.
 """
 
-import copy
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 
 from glassbox_book import outputs
-from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
+from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
 from glassbox_book.outputs import read
 
@@ -50,15 +49,16 @@ def data(name: str) -> str:
     exercise = EXERCISES[name]
     cases = exercise.hidden_cases()
     names = max((list(case.arguments) for case in cases), key=len)
+    results = [(case, case.call(exercise.reference)) for case in cases]
     tried = [
         f"{{about: {json.dumps(case.about)}, called: {json.dumps(repr(case))}, "
         f"given: {literal(list(case.arguments.values()))}, "
-        f"expected: {literal(exercise.reference(*copy.deepcopy(case).arguments.values()))}}}"
-        for case in cases
+        f"expected: {literal(right)}}}"
+        for case, right in results
     ]
     mistakes = [
         f"{{says: {json.dumps(sentence)}, gives: "
-        f"[{', '.join(_sample(*_outcomes(case, make, exercise.reference)) for case in cases)}]}}"
+        f"[{', '.join(_sample(outcome(make, case), right) for case, right in results)}]}}"
         for sentence, make in exercise.mistakes.items()
     ]
     return (
@@ -88,10 +88,6 @@ def write(folder: str | Path) -> None:
     """
     texts = {f"{name}.js": data(name) for name in playable()}
     outputs.write(folder, {"python.js": script(), **texts})
-
-
-def _outcomes(case: Case, *functions: Callable[..., Any]) -> Iterator[Any]:
-    return (outcome(function, copy.deepcopy(case)) for function in functions)
 
 
 def _is_simple(exercise: Exercise) -> bool:

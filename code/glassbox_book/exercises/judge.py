@@ -7,7 +7,6 @@ import copy
 import dis
 import inspect
 import io
-import math
 import re
 import textwrap
 import traceback
@@ -105,8 +104,8 @@ def _instructions(code: CodeType) -> list[tuple[str, Any]]:
 
 
 def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | None:
-    expected = exercise.reference(*copy.deepcopy(case).arguments.values())
-    given = copy.deepcopy(case).arguments
+    expected = case.call(exercise.reference)
+    given = copy.deepcopy(case.arguments)
     if fault := _refusal(answer, given):
         return fault
     try:
@@ -152,7 +151,7 @@ def _advice(changed: Any) -> str:
 def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
     """Find the mistake that matches the reader's wrong results in the first and in most cases."""
     kinds, right = exercise.returns, exercise.reference
-    outcomes = [(case, outcome(answer, copy.deepcopy(case))) for case in wrong]
+    outcomes = [(case, outcome(answer, case)) for case in wrong]
     outcomes = [(c, mine) for c, mine in outcomes if not _alike(kinds, outcome(right, c), mine)]
     if not outcomes:  # an argument changed in place, or a gradient alone is wrong
         return None
@@ -175,7 +174,7 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
     function : callable
         The function.
     case : Case
-        The case, which the function may change.
+        The case.
 
     Returns
     -------
@@ -184,7 +183,7 @@ def outcome(function: Callable[..., Any], case: Case) -> Any:
     """
     try:
         with redirect_stdout(io.StringIO()):  # its output has been shown
-            return function(*case.arguments.values())
+            return case.call(function)
     except FAILURES as error:
         return _message(error)
 
@@ -193,11 +192,11 @@ def _alike(names: Sequence[str], one: Any, other: Any) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and isinstance(other, str) and one == other
     tolerance = 0.0 if isinstance(one, int | float) and not one else 1e-4  # every share of 0 is 0
-    return difference(names, _without_nan(one), _without_nan(other), tolerance) is None
+    return difference(names, one, other, tolerance) is None
 
 
 def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | None:
-    given = copy.deepcopy(case).arguments
+    given = copy.deepcopy(case.arguments)
     inputs = {
         name: value.requires_grad_()
         for name, value in given.items()
@@ -256,14 +255,3 @@ def _untouched(before: Any, after: Any) -> bool:
     if isinstance(before, list):
         return len(before) == len(after) and all(map(_untouched, before, after))
     return bool(before == after)
-
-
-def _without_nan(value: Any) -> Any:
-    """Replace NaN by a number, so that results with NaN in the same places are equal."""
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return value
-    if isinstance(value, tuple | list):
-        return tuple(map(_without_nan, value))
-    if isinstance(value, Tensor):
-        return value.nan_to_num(nan=12345.0)
-    return 12345.0 if isinstance(value, float) and math.isnan(value) else value
