@@ -91,13 +91,8 @@ def numbers(array: np.ndarray, digits: int) -> _Raw:
     With a fixed number, the same cell run on another processor differs at most in the last decimal.
     """
     rounded = array.round(digits) + 0.0  # turns -0.00 into 0.00
-
-    def text(part: np.ndarray) -> str:
-        if part.ndim == 1:
-            return "[" + ",".join([f"{number:.{digits}f}" for number in part]) + "]"
-        return "[" + ",".join([text(row) for row in part]) + "]"
-
-    return _Raw(text(rounded))
+    written = np.char.mod(f"%.{digits}f", rounded).tolist()
+    return _Raw(json.dumps(written, separators=(",", ":")).replace('"', ""))
 
 
 def _json(value: Any) -> str:
