@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,8 +67,7 @@ class Token:
         return fixed(float(number)) if isinstance(number, float | np.floating) else str(number)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A labelled row of tokens in a frame of :func:`stepper`.
 
     Parameters
@@ -83,8 +82,7 @@ class Row:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A frame of :func:`stepper`.
 
     Parameters
@@ -149,13 +147,12 @@ def stepper(
 
 def _frame(given: Any, place: int) -> Frame:
     """Convert a frame to rows of tokens."""
-    if not isinstance(given, Frame):
-        if not (isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], str)):
-            raise TypeError(
-                f"frames[{place}] is {given!r}; pass a Frame, or a pair of a caption and rows"
-            )
-        given = Frame(given[0], given[1])
-    return Frame(with_spaces(given.caption), [_row(row, place) for row in given.rows])
+    if not (isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], str)):
+        raise TypeError(
+            f"frames[{place}] is {given!r}; pass a Frame, or a pair of a caption and rows"
+        )
+    caption, rows = given
+    return Frame(with_spaces(caption), [_row(row, place) for row in rows])
 
 
 def _row(given: Any, place: int) -> Row:
