@@ -11,16 +11,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from glassbox_book.viz import (
-    KEY,
-    QUERY,
-    TEXT,
-    VALUE,
-    attention_map,
-    attention_maps,
-    use_book_style,
-)
-from glassbox_book.viz.style import SVG_METADATA
+from glassbox_book.viz import attention_map, attention_maps, use_book_style
+from glassbox_book.viz.style import KEY, QUERY, SVG_METADATA, TEXT, VALUE
 from tests.viz.conftest import HOSTILE, TOKENS, records
 from tests.viz.test_matrices import names, numbers, scale, shares, soup
 

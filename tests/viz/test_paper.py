@@ -77,7 +77,7 @@ def test_no_letter_is_small_and_none_is_turned(kind) -> None:
 
 @each_chart
 def test_colours_of_queries_keys_and_values_mean_nothing_else(kind) -> None:
-    assert not [c for c in (viz.QUERY, viz.KEY, viz.VALUE) if c in drawn(kind).lower()]
+    assert not [c for c in (style.QUERY, style.KEY, style.VALUE) if c in drawn(kind).lower()]
 
 
 @each_chart

@@ -10,7 +10,8 @@ import torch
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from glassbox_book.viz import KEY, QUERY, TEXT, VALUE, vectors
+from glassbox_book.viz import vectors
+from glassbox_book.viz.style import KEY, QUERY, TEXT, VALUE
 
 PAIR: dict[str, Any] = {"a": torch.tensor([1.0, 0.0]), "b": [1.0, 2.0]}
 

@@ -11,7 +11,7 @@ from glassbox_book.viz.matrices import heat_map, heat_maps
 from glassbox_book.viz.points import scatter, scatters, trade_off
 from glassbox_book.viz.schemes import position_scheme
 from glassbox_book.viz.source import Source
-from glassbox_book.viz.style import KEY, QUERY, TEXT, VALUE, use_book_style
+from glassbox_book.viz.style import use_book_style
 from glassbox_book.viz.tables import Table
 from glassbox_book.viz.tensors import tensor
 from glassbox_book.viz.trees import Node, search_tree
@@ -19,10 +19,6 @@ from glassbox_book.viz.vectors import vectors
 from glassbox_book.viz.views import head_view, model_view, neuron_view
 
 __all__ = [
-    "KEY",
-    "QUERY",
-    "TEXT",
-    "VALUE",
     "Node",
     "Source",
     "Table",
