@@ -9,7 +9,6 @@ from pathlib import Path
 
 from glassbox_book.machine import blank, poet, scene
 from glassbox_book.machine.assets import write_files
-from glassbox_book.machine.scene import write_scene
 
 __all__ = ["html", "write"]
 
@@ -46,4 +45,4 @@ def write(folder: str | Path) -> None:
         Created if it is missing.
     """
     write_files(folder)
-    write_scene(folder)
+    Path(folder, scene.SCENE_FILE).write_bytes(scene.scene_file(scene.first_scene()))

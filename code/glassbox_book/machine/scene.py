@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,7 +28,6 @@ N_BARS = 8
 LEVELS = 10
 SCENE_FILE = "first.safetensors"
 STACKS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
-KINDS = {"self_attention": "self-attention", "cross_attention": "cross-attention"}
 
 
 #: What to look for in which script and in which module or function, for each step of a cell.
@@ -172,17 +170,6 @@ def scene_file(scene: Scene) -> bytes:
     return save(tensors)
 
 
-def write_scene(folder: str | Path) -> None:
-    """Write :func:`scene_file` into ``folder``.
-
-    Parameters
-    ----------
-    folder : str or path
-        The folder of the scripts.
-    """
-    (Path(folder) / SCENE_FILE).write_bytes(scene_file(first_scene()))
-
-
 def _small_map(weights: Sequence[Sequence[float]]) -> str:
     """Draw a map as one path for each ink level; ``draw.js`` does the same."""
     paths = [""] * (LEVELS + 1)
@@ -225,7 +212,7 @@ def _lines() -> dict[str, tuple[str, str]]:
 
 def _title(name: str) -> str:
     stack, _, layer, kind = name.split(".")
-    return f"{stack.capitalize()}, layer {layer}, {KINDS[kind]}"
+    return f"{stack.capitalize()}, layer {layer}, {kind.replace('_', '-')}"
 
 
 def _steps(scene: Scene) -> dict[str, object]:
@@ -282,7 +269,6 @@ def html(name: str = "") -> str:
         scene=scene,
         piece=piece,
         sentence=SENTENCE,
-        kinds=KINDS,
         stacks=STACKS,
         lines=_lines(),
         steps=json.dumps(_steps(scene)).replace("<", r"\u003c"),
