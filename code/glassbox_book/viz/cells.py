@@ -23,9 +23,6 @@ from glassbox_book import outputs
 from glassbox_book.outputs import Output, are_linked, read
 from glassbox_book.templates import fill
 
-#: The files that :func:`write` creates and the pages of the site load.
-SCRIPT_NAME, STYLE_NAME = "cells.js", "cells.css"
-
 _MOST_CELLS = 30  # rows or columns beyond which a matrix is a picture
 _WIDTHS = {"": 672.0, "-narrow": 340.0}  # pixels of a map on a page and on a phone
 _BETWEEN = 24  # pixels between two panels
@@ -63,7 +60,7 @@ class Cells(Output):
 
 def write(folder: str | Path) -> None:
     """Write script and style sheet into ``folder``, for example the site's ``_static/glassbox``."""
-    outputs.write(folder, {name: read(f"viz/{name}") for name in (SCRIPT_NAME, STYLE_NAME)})
+    outputs.write(folder, {name: read(f"viz/{name}") for name in ("cells.js", "cells.css")})
 
 
 def maps(
