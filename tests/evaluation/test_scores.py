@@ -99,10 +99,11 @@ def test_a_missing_library_is_asked_for_when_it_is_needed(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_package_is_imported_without_the_libraries_that_measure():
+def test_the_package_is_imported_without_the_libraries_that_measure_and_what_shards_a_model():
     program = (
-        "import sys, glassbox.evaluation; "
-        "print({'sacrebleu', 'spacy', 'sacremoses'} & {*sys.modules})"
+        "import sys, glassbox.evaluation, glassbox.training; "
+        "heavy = {'sacrebleu', 'spacy', 'sacremoses', 'torch.distributed.fsdp'}; "
+        "print(heavy & {*sys.modules})"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert found.stdout.decode().strip() == "set()"

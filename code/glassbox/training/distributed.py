@@ -9,9 +9,6 @@ from typing import Literal, get_args
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from glassbox.checks import check_kind
@@ -222,6 +219,10 @@ def distribute(model: nn.Module, group: Processes, sharding: Sharding) -> nn.Mod
         return model
     if sharding == "none":
         return DistributedDataParallel(model, gradient_as_bucket_view=True)
+    # Here, because importing this takes a second, and most training is by one process.
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
     mesh = init_device_mesh(group.device.type, (group.count,))
     for module in model.modules():
         if isinstance(module, Layer):
@@ -245,12 +246,15 @@ def no_sync(model: nn.Module, wait: bool) -> AbstractContextManager[None]:
 
 def full_tensor(tensor: Tensor) -> Tensor:
     """Gather a possibly sharded tensor. A collective: every process must call it."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def copy_full_tensor(tensor: Tensor, values: Tensor) -> None:
     """Copy ``values``, which every process has in full, into a possibly sharded tensor."""
-    if isinstance(tensor, DTensor):
+    if hasattr(tensor, "full_tensor"):
+        from torch.distributed.tensor import DTensor, distribute_tensor
+
+        assert isinstance(tensor, DTensor)
         mesh, placements = tensor.device_mesh, tensor.placements
         values = distribute_tensor(values.to(tensor.device), mesh, placements, src_data_rank=None)
     with torch.no_grad():
