@@ -210,15 +210,15 @@ def check_room(
         )
 
 
-def check_choice(logits: Tensor, ended: Tensor, n: int) -> None:
-    """Reject logits of a text that has not ``ended`` in which n-grams rule out every token.
+def check_choice(logits: Tensor, n: int | None) -> None:
+    """Reject logits in which n-grams of length ``n`` that must not repeat rule out every token.
 
     Raises
     ------
     ValueError
         If there is one; the message names its row.
     """
-    if (stuck := ~ended & (logits.amax(dim=-1) == -math.inf)).any():
+    if n is not None and (stuck := logits.amax(dim=-1) == -math.inf).any():
         raise ValueError(
             f"no_repeat_ngram={n} rules out every token that could go on in row "
             f"{int(stuck.nonzero()[0])}: write fewer tokens, or rule out longer n-grams only"

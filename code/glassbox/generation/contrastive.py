@@ -134,8 +134,8 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
         mask = batch.mask
         check_logits(logits)
         logits = process(logits, config, batch.token_ids, batch.prompt_len, mask)
-        if config.no_repeat_ngram is not None:
-            check_choice(logits, ended, config.no_repeat_ngram)
+        logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
+        check_choice(logits, config.no_repeat_ngram)
         probabilities, tokens = logits.softmax(dim=-1).topk(k)
         tokens = tokens.masked_fill(ended[:, None], config.fill_id)
 

@@ -159,9 +159,8 @@ def _write(
     for _ in range(config.max_new_tokens):
         with torch.inference_mode():  # per step: the caller's code runs in between
             logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
-            if config.no_repeat_ngram is not None:
-                check_choice(logits, ended, config.no_repeat_ngram)
-                logits = logits.masked_fill(ended[:, None], 0.0)  # one may have no token left
+            logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
+            check_choice(logits, config.no_repeat_ngram)
             tokens = sample(logits, generator) if config.sample else greedy(logits)
             tokens = tokens.masked_fill(ended, config.fill_id)
             batch.append(tokens[:, None])

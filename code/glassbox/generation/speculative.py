@@ -157,8 +157,8 @@ def _speculate(
         guesses: list[Tensor] = []
         while len(guesses) < min(n_draft, end - before - 1):  # the target adds one of its own
             guess = process(draft.read(), config, draft.token_ids, draft.prompt_len)
-            if _exhausted(guess, config):
-                break
+            if guess.amax() == -math.inf:
+                break  # n-grams that must not repeat rule out every token
             guesses.append(_distribution(guess, config))
             draft.append(guesses[-1].multinomial(1, generator=generator))
 
@@ -168,10 +168,9 @@ def _speculate(
         verdicts: list[Tensor] = []
         for i, row in enumerate(logits.split(1)):
             verdict = process(row, config, target.token_ids[:, : before + i], target.prompt_len)
-            if i and _exhausted(verdict, config):
+            if i and verdict.amax() == -math.inf:
                 break  # the text may not get here
-            if config.no_repeat_ngram is not None:
-                check_choice(verdict, torch.tensor(False), config.no_repeat_ngram)
+            check_choice(verdict, config.no_repeat_ngram)
             verdicts.append(_distribution(verdict, config))
         n = len(verdicts) - 1
         n_taken, token = accept(
@@ -190,11 +189,6 @@ def _speculate(
                 target.crop(before + place)
                 return n_proposed, n_accepted, n_passes
     return n_proposed, n_accepted, n_passes
-
-
-def _exhausted(logits: Tensor, config: GenerationConfig) -> bool:
-    """Return whether n-grams that must not repeat leave no token."""
-    return config.no_repeat_ngram is not None and bool(logits.amax() == -math.inf)
 
 
 def _distribution(logits: Tensor, config: GenerationConfig) -> Tensor:
