@@ -18,6 +18,8 @@ from glassbox.training.masking import IGNORE, mask_tokens
 Predict = Callable[[Tensor, Tensor], Tensor]
 
 _AT_ONCE = 64  # texts
+#: How many observations the less specific guess is worth, where pairs and triples are counted.
+PAIRS, TRIPLES = 100.0, 15.0
 
 
 class MaskedScores(NamedTuple):
@@ -117,31 +119,14 @@ class Neighbours:
         Number of tokens.
     hidden_id : int
         The id of ``[MASK]``.
-    pairs, triples : float, optional
-        How many observations the less specific guess is worth.
-
-    Raises
-    ------
-    ValueError
-        If ``pairs`` or ``triples`` is not more than 0.
 
     Notes
     -----
     Chen and Goodman (1999) compare ways to mix counts of different orders.
     """
 
-    def __init__(
-        self,
-        texts: Sequence[Tensor],
-        vocab_size: int,
-        hidden_id: int,
-        *,
-        pairs: float = 100.0,
-        triples: float = 15.0,
-    ) -> None:
-        if not (pairs > 0 and triples > 0):
-            raise ValueError(f"pairs={pairs} and triples={triples}: must both be more than 0")
-        self.hidden_id, self.pairs, self.triples = hidden_id, pairs, triples
+    def __init__(self, texts: Sequence[Tensor], vocab_size: int, hidden_id: int) -> None:
+        self.hidden_id = hidden_id
         counts = torch.ones(vocab_size, dtype=torch.float64)
         self.after: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self.before: defaultdict[int, Counter[int]] = defaultdict(Counter)
@@ -180,10 +165,10 @@ class Neighbours:
         guess = self.frequency
         for token, table in ((left, self.after), (right, self.before)):
             if token != self.hidden_id:
-                guess = guess * _mix(table.get(token), self.frequency, self.pairs) / self.frequency
+                guess = guess * _mix(table.get(token), self.frequency, PAIRS) / self.frequency
         guess = guess / guess.sum()
         if self.hidden_id not in (left, right):
-            guess = _mix(self.between.get((left, right)), guess, self.triples)
+            guess = _mix(self.between.get((left, right)), guess, TRIPLES)
         return guess
 
 
