@@ -215,7 +215,7 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ["(2, 1, 9)", "(batch, vocab)"],
     ),
     "a mask of another past": (
-        lambda: presence_penalty(LOGITS, PAST, 1.0, torch.ones(2, 3).bool()),
+        lambda: repetition_penalty(LOGITS, PAST, 1.0, torch.ones(2, 3).bool()),
         ValueError,
         ["(2, 3)", "(2, 4)", "the same"],
     ),

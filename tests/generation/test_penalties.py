@@ -78,12 +78,11 @@ def test_frequency_and_presence_penalty_equal_plain_counting(past, frequency, pr
     torch.testing.assert_close(ours, expected)
 
 
-@pytest.mark.parametrize("penalise", [repetition_penalty, frequency_penalty, presence_penalty])
-@given(past=pasts())
-def test_what_is_masked_does_not_count(penalise, past):
+@given(pasts())
+def test_what_is_masked_does_not_count(past):
     logits, ids = past
     nothing = torch.zeros_like(ids, dtype=torch.bool)
-    assert torch.equal(penalise(logits, ids, 1.5, nothing), logits)
+    assert torch.equal(repetition_penalty(logits, ids, 1.5, nothing), logits)
 
 
 @given(pasts(), st.lists(st.integers(0, VOCAB - 1), min_size=1, max_size=3))

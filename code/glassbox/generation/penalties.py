@@ -1,8 +1,8 @@
 """Penalties on the next token's logits, given the tokens before it (chapter 10).
 
 Each function takes logits, ``(batch, vocab)``, and the past, ``token_ids``, ``(batch, length)``,
-and returns logits. With a ``mask``, ``(batch, length)``, only the tokens where it is ``True``
-count, which excludes padding.
+and returns logits. Where the past includes the prompt, a ``mask``, ``(batch, length)``, excludes
+padding: only the tokens where it is ``True`` count.
 """
 
 import math
@@ -61,10 +61,7 @@ def repetition_penalty(
 
 
 def frequency_penalty(
-    logits: Float[Tensor, "batch vocab"],
-    token_ids: Int[Tensor, "batch length"],
-    penalty: float,
-    mask: Bool[Tensor, "batch length"] | None = None,
+    logits: Float[Tensor, "batch vocab"], token_ids: Int[Tensor, "batch length"], penalty: float
 ) -> Float[Tensor, "batch vocab"]:
     r"""Subtract ``penalty`` from a token's logit for each of its occurrences.
 
@@ -76,8 +73,6 @@ def frequency_penalty(
         Integers, ``(batch, length)``: the tokens generated so far, without the prompt.
     penalty : float
         At least 0. Each occurrence divides the token's odds by :math:`e^\text{penalty}`.
-    mask : Tensor, optional
-        Boolean, ``(batch, length)``: the tokens that count; all if left out.
 
     Returns
     -------
@@ -96,20 +91,17 @@ def frequency_penalty(
     Offered by several services under this name; no paper proposes it. Chapter 10.
     """
     check_not_negative("frequency_penalty", penalty)
-    return logits - penalty * _count(logits, token_ids, mask).to(logits.dtype)
+    return logits - penalty * _count(logits, token_ids).to(logits.dtype)
 
 
 def presence_penalty(
-    logits: Float[Tensor, "batch vocab"],
-    token_ids: Int[Tensor, "batch length"],
-    penalty: float,
-    mask: Bool[Tensor, "batch length"] | None = None,
+    logits: Float[Tensor, "batch vocab"], token_ids: Int[Tensor, "batch length"], penalty: float
 ) -> Float[Tensor, "batch vocab"]:
     """Subtract ``penalty`` once from the logit of every token that has occurred.
 
     Parameters
     ----------
-    logits, token_ids, penalty, mask
+    logits, token_ids, penalty
         As for :func:`frequency_penalty`.
 
     Returns
@@ -129,7 +121,7 @@ def presence_penalty(
     Offered by several services under this name; no paper proposes it. Chapter 10.
     """
     check_not_negative("presence_penalty", penalty)
-    return logits - penalty * (_count(logits, token_ids, mask) > 0).to(logits.dtype)
+    return logits - penalty * (_count(logits, token_ids) > 0).to(logits.dtype)
 
 
 def no_repeat_ngram(
@@ -216,7 +208,7 @@ def suppress(
     return logits.index_fill(-1, ids, -math.inf)
 
 
-def _count(logits: Tensor, token_ids: Tensor, mask: Tensor | None) -> Tensor:
+def _count(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> Tensor:
     """Count how often each token of the vocabulary occurs in each text: ``(batch, vocab)``."""
     check_past(logits, token_ids, mask)
     counted = torch.ones_like(token_ids) if mask is None else mask
