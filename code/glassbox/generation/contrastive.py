@@ -9,14 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
-from glassbox.generation.checks import (
-    check_choice,
-    check_logits,
-    check_model,
-    check_room,
-    is_number,
-    vocabulary,
-)
+from glassbox.generation.checks import check_choice, check_logits, check_room, is_number, vocabulary
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -105,8 +98,6 @@ def contrastive_search(
     """
     config = configure(config, options)
     check_at_least("k", k, 1)
-    if k > (vocab_size := vocabulary(check_model(model))):
-        raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
     if config.sample or config.n_beams > 1:
@@ -117,6 +108,8 @@ def contrastive_search(
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
+        if k > (vocab_size := vocabulary(batch.model.config)):
+            raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
         check_room(model, batch.prompt_len, config.max_new_tokens, reads_last=True)
         _search(batch, k, alpha)
     return batch.token_ids.clone()
