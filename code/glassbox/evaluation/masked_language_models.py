@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from itertools import groupby
 from typing import NamedTuple
 
 import torch
@@ -79,13 +78,14 @@ def evaluate_masked(
         raise ValueError("texts is empty: expected the token ids of one text at least")
     hide = partial(mask_tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids)
     draw = torch.Generator()
-    pairs = [
-        hide(ids, rate=rate, masked=masked, random=0.0, generator=draw.manual_seed(stream(0, 3, i)))
-        for i, ids in enumerate(texts)
-    ]
-    nats, right, count = 0.0, 0, 0
     # Texts of one length need no padding.
-    for _, alike in groupby(sorted(pairs, key=_length), key=_length):
+    of_length = defaultdict[int, list[tuple[Tensor, Tensor]]](list)
+    for i, ids in enumerate(texts):
+        draw.manual_seed(stream(0, 3, i))
+        pair = hide(ids, rate=rate, masked=masked, random=0.0, generator=draw)
+        of_length[len(ids)].append(pair)
+    nats, right, count = 0.0, 0, 0
+    for _, alike in sorted(of_length.items()):
         batch = (torch.stack(rows).split(_AT_ONCE) for rows in zip(*alike, strict=True))
         for inputs, labels in zip(*batch, strict=True):
             at = labels != IGNORE
@@ -95,10 +95,6 @@ def evaluate_masked(
             right += int((logits.argmax(-1) == hidden).sum())
             count += len(hidden)
     return MaskedScores(nats / count, right / count, count)
-
-
-def _length(pair: tuple[Tensor, Tensor]) -> int:
-    return len(pair[0])
 
 
 class Neighbours:
