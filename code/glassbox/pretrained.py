@@ -30,23 +30,23 @@ class _Undrawn(TorchFunctionMode):
 class Pretrained(nn.Module):
     """A model that can be loaded from published files and saved in the same format.
 
-    A subclass names its configuration, which has a layout. It overrides :meth:`configure` if some
-    sizes can only be read from the parameters, not from ``config.json``, and
-    :meth:`reference_layout` if the layout depends on the sizes.
+    A subclass names its configuration and its layout. It overrides :meth:`configure` if some sizes
+    can only be read from the parameters, not from ``config.json``, and :meth:`reference_layout` if
+    the layout depends on the sizes.
 
     Attributes
     ----------
     config_class : type
         Its configuration, with ``from_reference`` as in :class:`~glassbox.layout.HasLayout`.
-    layout : Layout or None
-        The form of the files, if several models have this configuration.
+    layout : Layout
+        The form of the files.
     has_default : bool
         Whether a model is loaded when none is named.
     """
 
     config: Any
     config_class: ClassVar[Any]
-    layout: ClassVar[Layout | None] = None
+    layout: ClassVar[Layout] = Layout()
     has_default: ClassVar[bool] = False
 
     def __new__(cls: type[Model], config: Any = None, *args: Any, **options: Any) -> Model:
@@ -186,7 +186,7 @@ class Pretrained(nn.Module):
 
     def reference_layout(self) -> Layout:
         """Return the layout of a model with this configuration."""
-        return self.layout or self.config.layout
+        return self.layout
 
     def from_reference(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return parameters under our names, given those under the reference library's.

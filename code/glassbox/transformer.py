@@ -304,6 +304,7 @@ class Transformer(Writer):
     """
 
     config_class = TransformerConfig
+    layout = TransformerConfig.layout
 
     def __init__(self, config: TransformerConfig | None = None) -> None:
         super().__init__()

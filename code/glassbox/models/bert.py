@@ -141,6 +141,7 @@ class Bert(Pretrained):
 
     config_class = BertConfig
     has_default = True
+    layout = layouts.BERT
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

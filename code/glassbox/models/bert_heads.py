@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_dtype, check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
-from glassbox.layout import Layout
 from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import Pretrained
@@ -42,7 +41,6 @@ class BertWithHead(Pretrained):
     """
 
     config_class = BertConfig
-    layout: ClassVar[Layout]
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

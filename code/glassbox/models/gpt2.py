@@ -91,6 +91,7 @@ class GPT2(LanguageModel):
 
     config: GPT2Config
     config_class = GPT2Config
+    layout = layouts.GPT2
 
     def __init__(self, config: GPT2Config) -> None:
         super().__init__(config, LearnedPositions(config.max_len, config.d_model))

@@ -123,6 +123,7 @@ class Llama(LanguageModel):
 
     config: LlamaConfig
     config_class = LlamaConfig
+    layout = layouts.LLAMA
 
     def __init__(self, config: LlamaConfig) -> None:
         d_k = config.d_k or config.d_model // config.heads(0)

@@ -65,6 +65,7 @@ class Marian(Transformer):
 
     config: MarianConfig
     config_class = MarianConfig
+    layout = layouts.MARIAN
 
     def __init__(self, config: MarianConfig | None = None) -> None:
         super().__init__(MarianConfig() if config is None else config)

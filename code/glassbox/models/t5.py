@@ -132,6 +132,7 @@ class T5(Transformer):
 
     config: T5Config
     config_class = T5Config
+    layout = layouts.T5
 
     def __init__(self, config: T5Config | None = None) -> None:
         config = T5Config() if config is None else config
