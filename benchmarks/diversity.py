@@ -25,6 +25,8 @@ from glassbox.translation import Translator
 
 FILE = RUNS / "tatoeba" / "decoding.json"
 DRAWS, SEED, RESAMPLES, FEW = 2, 1, 1000, 150
+#: Each cut is drawn again with these, because the interval covers only the choice of sentences.
+OTHER_SEEDS = [2, 3, 4, 5]
 #: Close together where the curve bends, so that a line from point to point follows it.
 TEMPERATURES = (0.3, 0.6, 0.7, 0.8, 0.85, 0.9, 1.0)
 #: The ways of sampling: families of one option, with its values.
@@ -81,10 +83,14 @@ def differ(translations: Sequence[Sequence[str]]) -> Tensor:
 
 
 def drawn(
-    translator: Translator, test: ParallelTest, options: dict[str, float], samples: Tensor
+    translator: Translator,
+    test: ParallelTest,
+    options: dict[str, float],
+    samples: Tensor,
+    seed: int = SEED,
 ) -> tuple[Tensor, Tensor]:
     """Draw two translations of each sentence; return their quality and diversity, by sample."""
-    generator = torch.Generator().manual_seed(SEED)
+    generator = torch.Generator().manual_seed(seed)
     settings: dict[str, Any] = {"sample": True, "generator": generator, **options}
     translations = [
         translator.translate(test.sources, test.to, batch_size=150, **settings)
@@ -111,6 +117,21 @@ def above(way: tuple[Tensor, Tensor], curve: Sequence[tuple[Tensor, Tensor]]) ->
     return quality - (y0 + (y1 - y0) * (diversity - x0) / (x1 - x0))
 
 
+def repeated(
+    translator: Translator,
+    test: ParallelTest,
+    options: dict[str, float],
+    curve: Sequence[tuple[Tensor, Tensor]],
+) -> list[float | None]:
+    """Return how far above a curve a way of decoding lies with each of the other seeds."""
+    found = []
+    for seed in OTHER_SEEDS:
+        way = drawn(translator, test, options, torch.ones(1, len(test.sources)).double(), seed)
+        over = above(way, [(quality[:1], diversity[:1]) for quality, diversity in curve])
+        found.append(None if over is None else over.item())
+    return found
+
+
 def families(translator: Translator, test: ParallelTest, samples: Tensor) -> dict[str, Any]:
     """Measure every way of sampling."""
     found = {
@@ -121,13 +142,17 @@ def families(translator: Translator, test: ParallelTest, samples: Tensor) -> dic
     for name, ways in found.items():
         described[name] = []
         for options, way in zip(FAMILIES[name], ways, strict=True):
-            over = None if name == "temperature" else above(way, found["temperature"])
+            line = found["temperature"]
+            over = None if name == "temperature" else above(way, line)
             described[name].append(
                 {
                     "options": options,
                     "bleu": interval(way[0]),
                     "differ": interval(way[1]),
                     "above_temperature": None if over is None else interval(over),
+                    "with_other_seeds": None
+                    if over is None
+                    else repeated(translator, test, options, line),
                 }
             )
     return described
@@ -208,6 +233,7 @@ def measure(sentences: int | None = None) -> dict[str, Any]:
         | {"sentences": len(test.sources), "files": test.files},
         "draws": DRAWS,
         "seed": SEED,
+        "other_seeds": OTHER_SEEDS,
         "resamples": RESAMPLES,
         "bleu_signature": score_translations(test.sources, test.references).bleu_signature,
         "beams": described(found, test),

@@ -120,11 +120,12 @@ def deep_stacks(page: Page, seeds: range) -> Iterator[dict[str, float]]:
             for depth, runs in page["runs_of"].items()
             for kind, losses in runs.items()
         }
-        page.run("c065", "range(5)", f"range({5 * seed}, {5 * seed + 5})")
-        for norm in ("pre-norm", "post-norm"):
-            deep, one = (page["measure"](depth, True, norm)[:, 0] for depth in (32, 1))
-            found[f"gradient, {norm}, lowest"] = (deep / one).min().item()
-            found[f"gradient, {norm}, highest"] = (deep / one).max().item()
+        page.run("c065", "range(5)", f"range({20 * seed}, {20 * seed + 20})")
+        for residual, norm in product((False, True), ("pre-norm", "post-norm")):
+            deep, one = (page["measure"](depth, residual, norm)[:, 0] for depth in (32, 1))
+            tenths = (deep / one).quantile(torch.tensor([0.1, 0.5, 0.9]).double()).tolist()
+            kind = f"gradient, {'x + f' if residual else 'f'}, {norm}"
+            found |= zip((f"{kind}, {n} tenths" for n in (1, 5, 9)), tenths, strict=True)
         page.run("deep-settings")
         for name, norm in product(page["settings"], ("pre-norm", "post-norm")):
             found[f"{name}, {norm}"] = page["in_setting"](name, norm)[-1].item()

@@ -33,6 +33,7 @@ def test_the_file_names_its_machine_sentences_and_measure(found: Any) -> None:
     assert {"processor", "cores", "torch"} <= found["machine"].keys()
     assert found["few"]["sentences"] == diversity.FEW < found["corpus"]["sentences"]
     assert (found["draws"], found["seed"]) == (diversity.DRAWS, diversity.SEED)
+    assert found["other_seeds"] == diversity.OTHER_SEEDS
     assert found["resamples"] == diversity.RESAMPLES
     assert found["corpus"]["files"]
     assert "version:" in found["bleu_signature"]
@@ -51,6 +52,13 @@ def test_scores_are_scores_and_lie_in_their_intervals(found: Any) -> None:
         assert 0 <= one["empty"] <= 1
     for value, low, high in found["likelihood"].values():
         assert low <= value <= high
+
+
+def test_each_cut_was_drawn_again_with_other_seeds(found: Any) -> None:
+    for name, family in found["families"].items():
+        for one in family:
+            again, seeds = one["with_other_seeds"], found["other_seeds"]
+            assert again is None if name == "temperature" else len(set(again)) == len(seeds)
 
 
 def test_what_is_added_up_over_sentences_gives_the_score_of_all_of_them() -> None:
