@@ -16,37 +16,22 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-from glassbox.attention import (
-    MultiHeadAttention,
-    additive_attention,
-    dot_product_scores,
-    masked_softmax,
-    scaled_dot_product_attention,
-    simple_self_attention,
-)
-from glassbox.kernels import formulas
-from glassbox.looking import record
-from glassbox.masks import causal_mask, padding_mask
-from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
+from glassbox.attention import MultiHeadAttention as MultiHeadAttention
+from glassbox.attention import additive_attention as additive_attention
+from glassbox.attention import dot_product_scores as dot_product_scores
+from glassbox.attention import masked_softmax as masked_softmax
+from glassbox.attention import scaled_dot_product_attention as scaled_dot_product_attention
+from glassbox.attention import simple_self_attention as simple_self_attention
+from glassbox.kernels import formulas as formulas
+from glassbox.looking import record as record
+from glassbox.masks import causal_mask as causal_mask
+from glassbox.masks import padding_mask as padding_mask
+from glassbox.transformer import Decoder as Decoder
+from glassbox.transformer import Encoder as Encoder
+from glassbox.transformer import Transformer as Transformer
+from glassbox.transformer import TransformerConfig as TransformerConfig
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Decoder",
-    "Encoder",
-    "MultiHeadAttention",
-    "Transformer",
-    "TransformerConfig",
-    "additive_attention",
-    "causal_mask",
-    "dot_product_scores",
-    "formulas",
-    "masked_softmax",
-    "padding_mask",
-    "record",
-    "scaled_dot_product_attention",
-    "simple_self_attention",
-]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -24,7 +24,7 @@ from glassbox_site.signatures import double_quotes
 
 REFERENCE = "chapters/api"
 NAMED = re.compile(r"^```\{api\} +(.+)$", re.MULTILINE)
-OPTIONS = dict.fromkeys(("members", "ignore-module-all", "no-value"), True)
+OPTIONS = dict.fromkeys(("members", "no-value"), True)
 
 
 def shown(root: str) -> list[str]:
@@ -94,10 +94,9 @@ class Overview(Api):
 def links(roots: list[str]) -> str:
     """Return Markdown links to the classes and functions importable from modules or packages."""
     things = [
-        getattr(module, name)
+        getattr(import_module(root), name)
         for root in roots
-        for module in [import_module(root)]
-        for name in getattr(module, "__all__", None) or public_names(root)
+        for name in public_names(root) or sorted(vars(import_module(root)))
     ]
     paths = [f"{thing.__module__}.{thing.__qualname__}" for thing in things if is_ours(thing)]
     return " ".join(f"{{py:obj}}`~{path}`" for path in paths)

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from functools import cache
 from importlib import import_module
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any
 
 from docutils import nodes
@@ -54,14 +54,8 @@ def public_names(module: str) -> list[str]:
 def home(module: str, name: str) -> str:
     """Return the shortest path to import a public name from, such as `glassbox.positional`."""
     thing = getattr(import_module(module), name)
-    packages = [module.rsplit(".", up)[0] for up in range(module.count(".") + 1)]
-    offers = [
-        package
-        for package in packages
-        if name in getattr(import_module(package), "__all__", ())
-        and getattr(import_module(package), name) is thing
-    ]
-    return min([*offers, module], key=len)
+    paths = accumulate(module.split("."), "{}.{}".format)
+    return next(path for path in paths if vars(import_module(path)).get(name) is thing)
 
 
 def look_up(name: str, module: str, within: str = "") -> Any:

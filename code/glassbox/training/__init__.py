@@ -8,47 +8,32 @@ ones by ``averaging``, ``metrics`` logs progress, ``stopping`` ends training ear
 the tasks of this book, and ``runs`` reads from a file which task to train, and how.
 """
 
-from glassbox.training.averaging import average
-from glassbox.training.batches import stream
-from glassbox.training.checkpoint import checkpoints
-from glassbox.training.config import TrainingConfig
-from glassbox.training.distributed import Processes, distribute, processes
-from glassbox.training.loop import make_optimizer, train, training_loop
-from glassbox.training.loss import cross_entropy
-from glassbox.training.masking import mask_tokens
-from glassbox.training.metrics import read_metrics
-from glassbox.training.runs import read_run
-from glassbox.training.schedule import Schedule
-from glassbox.training.tasks.classification import ClassificationConfig, ClassificationTask
-from glassbox.training.tasks.language_model import LanguageModelTask, LanguageModelTaskConfig
-from glassbox.training.tasks.masked_language_model import (
-    MaskedLanguageModelConfig,
-    MaskedLanguageModelTask,
+from glassbox.training.averaging import average as average
+from glassbox.training.batches import stream as stream
+from glassbox.training.checkpoint import checkpoints as checkpoints
+from glassbox.training.config import TrainingConfig as TrainingConfig
+from glassbox.training.distributed import Processes as Processes
+from glassbox.training.distributed import distribute as distribute
+from glassbox.training.distributed import processes as processes
+from glassbox.training.loop import make_optimizer as make_optimizer
+from glassbox.training.loop import train as train
+from glassbox.training.loop import training_loop as training_loop
+from glassbox.training.loss import cross_entropy as cross_entropy
+from glassbox.training.masking import mask_tokens as mask_tokens
+from glassbox.training.metrics import read_metrics as read_metrics
+from glassbox.training.runs import read_run as read_run
+from glassbox.training.schedule import Schedule as Schedule
+from glassbox.training.tasks.classification import ClassificationConfig as ClassificationConfig
+from glassbox.training.tasks.classification import ClassificationTask as ClassificationTask
+from glassbox.training.tasks.language_model import LanguageModelTask as LanguageModelTask
+from glassbox.training.tasks.language_model import (
+    LanguageModelTaskConfig as LanguageModelTaskConfig,
 )
-from glassbox.training.tasks.translation import TranslationConfig, TranslationTask
-
-__all__ = [
-    "ClassificationConfig",
-    "ClassificationTask",
-    "LanguageModelTask",
-    "LanguageModelTaskConfig",
-    "MaskedLanguageModelConfig",
-    "MaskedLanguageModelTask",
-    "Processes",
-    "Schedule",
-    "TrainingConfig",
-    "TranslationConfig",
-    "TranslationTask",
-    "average",
-    "checkpoints",
-    "cross_entropy",
-    "distribute",
-    "make_optimizer",
-    "mask_tokens",
-    "processes",
-    "read_metrics",
-    "read_run",
-    "stream",
-    "train",
-    "training_loop",
-]
+from glassbox.training.tasks.masked_language_model import (
+    MaskedLanguageModelConfig as MaskedLanguageModelConfig,
+)
+from glassbox.training.tasks.masked_language_model import (
+    MaskedLanguageModelTask as MaskedLanguageModelTask,
+)
+from glassbox.training.tasks.translation import TranslationConfig as TranslationConfig
+from glassbox.training.tasks.translation import TranslationTask as TranslationTask

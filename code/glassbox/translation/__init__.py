@@ -4,7 +4,6 @@
 ``translator`` translates.
 """
 
-from glassbox.translation.tokenizer import TranslationTokenizer
-from glassbox.translation.translator import Alternative, Translator
-
-__all__ = ["Alternative", "TranslationTokenizer", "Translator"]
+from glassbox.translation.tokenizer import TranslationTokenizer as TranslationTokenizer
+from glassbox.translation.translator import Alternative as Alternative
+from glassbox.translation.translator import Translator as Translator

@@ -7,10 +7,7 @@ package. They read the same ``model.safetensors`` and compute the same numbers, 
 
 from pathlib import Path
 
-from glassbox_book.machine import blank, poet, scene
-from glassbox_book.machine.assets import write_files
-
-__all__ = ["html", "write"]
+from glassbox_book.machine import assets, blank, poet, scene
 
 #: The pieces with a model of their own; the others show the translator.
 MODELS = {"blank": blank, "poet": poet}
@@ -44,5 +41,5 @@ def write(folder: str | Path) -> None:
     folder : str or path
         Created if it is missing.
     """
-    write_files(folder)
+    assets.write_files(folder)
     Path(folder, scene.SCENE_FILE).write_bytes(scene.scene_file(scene.first_scene()))

@@ -1,49 +1,29 @@
 """Figures and attention views of the book."""
 
-from glassbox_book.viz.attention import attention_map, attention_maps
-from glassbox_book.viz.bars import bar_chart, bar_charts
-from glassbox_book.viz.compare import compare_heads
-from glassbox_book.viz.distributions import reshaped
-from glassbox_book.viz.dots import dot_charts
-from glassbox_book.viz.lattice import lattice
-from glassbox_book.viz.lines import curves, line_charts, spread_chart
-from glassbox_book.viz.matrices import heat_map, heat_maps
-from glassbox_book.viz.points import scatter, scatters, trade_off
-from glassbox_book.viz.schemes import position_scheme
-from glassbox_book.viz.source import Source
-from glassbox_book.viz.style import use_book_style
-from glassbox_book.viz.tables import Table
-from glassbox_book.viz.tensors import tensor
-from glassbox_book.viz.trees import Node, search_tree
-from glassbox_book.viz.vectors import vectors
-from glassbox_book.viz.views import head_view, model_view, neuron_view
-
-__all__ = [
-    "Node",
-    "Source",
-    "Table",
-    "attention_map",
-    "attention_maps",
-    "bar_chart",
-    "bar_charts",
-    "compare_heads",
-    "curves",
-    "dot_charts",
-    "head_view",
-    "heat_map",
-    "heat_maps",
-    "lattice",
-    "line_charts",
-    "model_view",
-    "neuron_view",
-    "position_scheme",
-    "reshaped",
-    "scatter",
-    "scatters",
-    "search_tree",
-    "spread_chart",
-    "tensor",
-    "trade_off",
-    "use_book_style",
-    "vectors",
-]
+from glassbox_book.viz.attention import attention_map as attention_map
+from glassbox_book.viz.attention import attention_maps as attention_maps
+from glassbox_book.viz.bars import bar_chart as bar_chart
+from glassbox_book.viz.bars import bar_charts as bar_charts
+from glassbox_book.viz.compare import compare_heads as compare_heads
+from glassbox_book.viz.distributions import reshaped as reshaped
+from glassbox_book.viz.dots import dot_charts as dot_charts
+from glassbox_book.viz.lattice import lattice as lattice
+from glassbox_book.viz.lines import curves as curves
+from glassbox_book.viz.lines import line_charts as line_charts
+from glassbox_book.viz.lines import spread_chart as spread_chart
+from glassbox_book.viz.matrices import heat_map as heat_map
+from glassbox_book.viz.matrices import heat_maps as heat_maps
+from glassbox_book.viz.points import scatter as scatter
+from glassbox_book.viz.points import scatters as scatters
+from glassbox_book.viz.points import trade_off as trade_off
+from glassbox_book.viz.schemes import position_scheme as position_scheme
+from glassbox_book.viz.source import Source as Source
+from glassbox_book.viz.style import use_book_style as use_book_style
+from glassbox_book.viz.tables import Table as Table
+from glassbox_book.viz.tensors import tensor as tensor
+from glassbox_book.viz.trees import Node as Node
+from glassbox_book.viz.trees import search_tree as search_tree
+from glassbox_book.viz.vectors import vectors as vectors
+from glassbox_book.viz.views import head_view as head_view
+from glassbox_book.viz.views import model_view as model_view
+from glassbox_book.viz.views import neuron_view as neuron_view
