@@ -144,7 +144,7 @@ FAULTS = {
     "return scores(query, key)": "RecursionError: maximum recursion depth exceeded",
     "return [0] * 10 ** 9": "too many steps",
     "return torch.zeros(100_000, 100_000)": "too many steps",
-    "return 9 ** 9 ** 9": "such large numbers is not known here",
+    "return 9 ** 9 ** 9": "Line 2: such a large number is not known here.",
     "x = 1\n    with torch.no_grad():\n        pass": "Line 3: with is not known here. This page",
     "return torch.einsum('id,jd->ij', query, key)": "Line 2: torch.einsum is not known here.",
     "return {1: 2}": "Line 2: { is not known here.",
@@ -154,6 +154,7 @@ FAULTS = {
     "def f(**k): return k": "Line 2: ** in front of a parameter is not known here.",
     "def f(,): return 1": "Line 2: SyntaxError: invalid syntax",
     "if True return 1": "SyntaxError: : is missing here",
+    "😀 = 1": "Line 2: SyntaxError: 😀 was not expected here",
     "return query.constructor": "torch.Tensor.constructor is not known here",
     "return query.__proto__": "torch.Tensor.__proto__ is not known here",
     "return [].constructor": "list.constructor is not known here",
@@ -184,6 +185,9 @@ FAULTS = {
     "for a, *b in [query]:\n        pass": "Line 2: * to the left of in is not known here.",
     "a, *b = query": "Line 2: * to the left of = is not known here.",
     "x = [1, 2]\n    x[:1] = [3]": "Line 3: a slice of a list to the left of = is not known here.",
+    "return query[None][[0], :, [0]]": (
+        "Line 2: a slice between lists or tensors of places is not known here."
+    ),
     "return 1 << 3": "Line 2: << is not known here.",
     "return 'a' + 'b'": "Line 2: + with a text is not known here.",
     "return int('3')": "Line 2: a text as a number is not known here.",

@@ -36,7 +36,7 @@
         }
       }
       WORD.lastIndex = place;
-      const [text, ...groups] = WORD.exec(source) ?? wrong(`${source[place]} was not expected here`);
+      const [text, ...groups] = WORD.exec(source) ?? wrong(`${String.fromCodePoint(source.codePointAt(place))} was not expected here`);
       const kind = KINDS[groups.findIndex((group) => group !== undefined)];
       if (kind === 'newline' && !opened.length) {
         if (!fresh) add('line');
@@ -397,7 +397,7 @@
   }
 
   const remainder = (a, b) => ((a % b) + b) % b;
-  const power = (a, b) => (b * BigInt(a.toString(2).length) < 50_000n ? a ** b : unknown('such large numbers'));
+  const power = (a, b) => (b * BigInt(a.toString(2).length) < 50_000n ? a ** b : unknown('such a large number'));
   const WHOLE = { ...ARITHMETIC, '%': remainder, '//': (a, b) => (a - remainder(a, b)) / b, '**': power };
   function arithmetic(op, a, b) {
     if ('//%'.includes(op) && b == 0) fail('ZeroDivisionError', 'division by zero');

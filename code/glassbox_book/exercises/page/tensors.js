@@ -206,7 +206,7 @@ globalThis.glassboxPage ??= {};
       const places = make('int64', part.shape, part.numbers.map(inside)), before = listed.at(-1);
       listed.push({ k, places });
       if (!before) return shape.push(listed) && adds.push(listed);
-      return before.k + 1 === k || unknown('lists or tensors of places with a slice between them');
+      return before.k + 1 === k || unknown('a slice between lists or tensors of places');
     });
     const all = listed.length && listed.map(({ places }) => places).reduce((a, b) => binary('+', a, b));
     const result = shape.flatMap((part) => (part === listed ? all.shape : part));
