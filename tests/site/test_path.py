@@ -16,6 +16,12 @@ CURRENT = """() => {
   return top >= frame.top && bottom <= frame.bottom ? entry.hash.slice(1) : "out of view";
 }"""
 TO = "id => document.getElementById(id).scrollIntoView({ behavior: 'instant' })"
+FOCUSED = """() => {
+  const entry = document.activeElement, { top, bottom } = entry.getBoundingClientRect();
+  const frame = entry.closest(".bd-sidebar-secondary")?.getBoundingClientRect();
+  const isInView = top >= Math.max(0, frame?.top) && bottom <= Math.min(innerHeight, frame?.bottom);
+  return [isInView, scrollY, entry.hash];
+}"""
 JUMP = "top => scrollTo({ top, behavior: 'instant' })"
 
 
@@ -58,6 +64,18 @@ def test_contents_follow_jumps_to_the_end_and_keep_the_entry_in_view(read):
     page.wait_for_function("document.querySelector('.gb-progress').style.transform === 'scaleX(1)'")
     page.evaluate(JUMP, 0)
     page.wait_for_function("document.querySelectorAll('#gb-contents a.active').length === 0")
+
+
+@pytest.mark.parametrize(("name", "height"), [(ONE, 1000), (NEXT, 700)])
+def test_tab_goes_through_the_contents_and_leaves_the_page_where_it_is(read, name, height):
+    page = read(name, viewport={"width": 1400, "height": height}).page
+    page.locator(".right-next").focus()
+    page.wait_for_function(f"({CURRENT})() === 'further-reading'")
+    before = page.evaluate("scrollY")
+    for entry in page.locator("#gb-contents a").all():
+        page.keyboard.press("Tab")
+        page.evaluate("() => new Promise(requestAnimationFrame)")  # what is scrolled is followed
+        assert page.evaluate(FOCUSED) == [True, before, entry.get_attribute("href")]
 
 
 def test_a_chapter_read_to_the_end_has_a_mark_and_a_way_back_until_it_is_forgotten(read):

@@ -43,13 +43,27 @@
     for (let place = entry.link.closest(".toc-entry"); place; place = place.parentElement.closest(".toc-entry")) {
       place.classList.add("active");
     }
-    const { top, bottom } = entry.link.getBoundingClientRect();
-    const frame = box.getBoundingClientRect();
-    if (top < frame.top + 60 || bottom > frame.bottom - 60) {
-      box.scrollTop += (top + bottom - frame.top - frame.bottom) / 2;
-    }
+    bringIntoView(entry.link);
     if (isChapter) remember(entry);
   }
+
+  // What is out of view, or close to the edge, comes to the middle: the box scrolls, and not the page.
+  function bringIntoView(link) {
+    const { top, bottom } = link.getBoundingClientRect();
+    const frame = box.getBoundingClientRect();
+    if (top < Math.max(0, frame.top) + 60 || bottom > frame.bottom - 60) {
+      box.scrollTop += (top + bottom - frame.top - frame.bottom) / 2;
+    }
+  }
+
+  // To an entry that gets the focus the browser scrolls the page too: it goes back to where it was.
+  let scrolled = scrollY;
+  addEventListener("scroll", () => { scrolled = scrollY; }, { passive: true });
+  box?.addEventListener("focusin", ({ target }) => {
+    if (!target.matches(":focus-visible")) return;  // pressed, and not to move under the pointer
+    scrollTo({ top: scrolled, behavior: "instant" });
+    bringIntoView(target);
+  });
 
   function remember({ link, section }) {
     const at = seconds.findLastIndex((second) => second.section.contains(section));
