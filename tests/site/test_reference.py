@@ -77,6 +77,8 @@ def test_search_says_when_nothing_or_not_all_was_found(read):
     assert "Nothing" in page.inner_text(".gb-status")
     assert ask(page, "perplexity of tokenizer.model mayonnaise")
     assert "No section contains all" in page.inner_text(".gb-status")
+    assert ask(page, "constructor") == []  # a word that JavaScript's own objects have
+    assert "Nothing" in page.inner_text(".gb-status")
 
 
 def test_search_in_the_dialog_answers_while_one_types_and_loads_nothing_before(read):
@@ -95,6 +97,16 @@ def test_search_in_the_dialog_answers_while_one_types_and_loads_nothing_before(r
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/04_scaled_dot_product.html#why-divide-by-the-root-of-the-width")
+
+
+def test_the_dialog_closes_over_a_page_that_has_what_was_found(read):
+    page = read("chapters/05_multi_head_attention.html").page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("split heads")
+    found = page.locator("#pst-search-dialog .gb-found a[href*='05_multi_head_attention.html#']")
+    found.first.click()
+    page.wait_for_selector("#pst-search-dialog", state="hidden")
+    assert page.url.endswith(found.first.get_attribute("href").removeprefix("../"))
 
 
 def test_index_has_every_section_of_every_chapter_and_stays_small(index, soup):

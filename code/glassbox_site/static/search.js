@@ -25,16 +25,16 @@
   }));
 
   // A word is found at the beginning of a word, whatever its ending; one or two letters only whole.
-  const ALSO = { sqrt: "sqrt|√|root", "√": "√|root", kv: "kv|keys?[-–]values?" };
+  const ALSO = new Map([["sqrt", "sqrt|√|root"], ["√", "√|root"], ["kv", "kv|keys?[-–]values?"]]);
   const SMALL = new Set("a an and are be by do does for from how in is it of on or the to what with".split(" "));
   const escape = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/-/g, "[-\\s]?");
   const whole = (source) => `(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`;
   function pattern(word) {
     const stem = word.replace(/(?:ies|ing|ed|es|s|e)$/u, "");
-    const source = ALSO[word] ?? escape(stem.length > 3 ? stem : word);
+    const source = ALSO.get(word) ?? escape(stem.length > 3 ? stem : word);
     return {
       begins: new RegExp(word.length < 3 ? whole(source) : `(?<![\\p{L}\\p{N}])(?:${source})|(?<=_)(?:${source})`, "giu"),
-      exact: new RegExp(ALSO[word] ?? whole(escape(word)), "giu"),
+      exact: new RegExp(ALSO.get(word) ?? whole(escape(word)), "giu"),
     };
   }
   const count = (text, expression) => text.match(expression)?.length ?? 0;
@@ -44,7 +44,7 @@
     const large = [...new Set(all)].filter((word) => !SMALL.has(word));
     const words = large.length ? large : all;
     const patterns = words.map(pattern);
-    const phrase = all.length > 1 ? new RegExp(all.map((word) => ALSO[word] ? `(?:${ALSO[word]})` : escape(word)).join("[\\s-]+"), "giu") : null;
+    const phrase = all.length > 1 ? new RegExp(all.map((word) => ALSO.has(word) ? `(?:${ALSO.get(word)})` : escape(word)).join("[\\s-]+"), "giu") : null;
     const counts = parts.map(({ title, text }) => patterns.map(({ begins }) => count(title, begins) + count(text, begins)));
     const rare = patterns.map((_, i) => Math.log(1 + parts.length / (1 + counts.filter((of) => of[i]).length)));
     const score = (part, of) => {
@@ -155,6 +155,10 @@
     field.addEventListener("input", () => {
       find();
       if (alone && location.protocol !== "file:") history.replaceState(null, "", `?q=${encodeURIComponent(field.value)}`);
+    });
+    // What was found may be on this page. Whoever opens it in another tab stays at the results.
+    box.addEventListener("click", ({ target, ctrlKey, metaKey }) => {
+      if (target.closest("a") && !ctrlKey && !metaKey) form.closest("dialog")?.close();
     });
     form.addEventListener("submit", (event) => alone && event.preventDefault());
     // The arrows go through what was found, as Tab does.
