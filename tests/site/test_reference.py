@@ -182,6 +182,49 @@ def test_looking_up_leaves_what_has_the_words(read, page_at, words, found):
     assert entries.count() == whole
 
 
+@pytest.mark.parametrize(
+    ("page_at", "words", "letter"),
+    [("chapters/glossary.html", "rotary", "b"), ("chapters/bibliography.html", "Papineni", "d")],
+)
+def test_what_looking_up_hides_is_shown_to_whoever_goes_there(read, page_at, words, letter):
+    page = read(page_at).page
+    link, heading = (f".gb-letters a[href='#letter-{letter}']", f"#letter-{letter}")
+    ink = f'getComputedStyle(document.querySelector("{link}")).color'
+    usual = page.evaluate(ink)
+    ways = [
+        lambda: page.click(link),
+        lambda: page.click(link),  # the address stays the same
+        lambda: page.evaluate("hash => { location.hash = ''; location.hash = hash }", heading),
+    ]
+    for go in ways:
+        page.fill(".gb-lookup input", words)
+        assert not page.locator(heading).is_visible()
+        assert "Nothing below this letter" in page.get_attribute(link, "aria-description")
+        assert page.evaluate(ink) != usual
+        go()
+        page.locator(heading).wait_for(state="visible")
+        page.wait_for_function(
+            "id => Math.abs(document.querySelector(id).getBoundingClientRect().top - 125) < 25",
+            arg=heading,
+        )
+        assert page.input_value(".gb-lookup input") == ""
+        assert page.get_attribute(link, "aria-description") is None
+        assert page.evaluate(ink) == usual
+
+
+def test_what_looking_up_hides_can_be_previewed(read):
+    page = read("chapters/bibliography.html").page
+    page.fill(".gb-lookup input", "Papineni")
+    entry = page.locator(".citation[hidden]").first.get_attribute("id")
+    page.evaluate(
+        "id => document.querySelector('.gb-lookup').insertAdjacentHTML('afterend',"
+        " `<p><a class='reference internal' href='#${id}'>a work</a></p>`)",
+        entry,
+    )
+    page.locator(".gb-lookup + p a").focus()
+    page.locator(".gb-tooltip .citation").wait_for(state="visible")
+
+
 @pytest.mark.parametrize("page_at", ["chapters/glossary.html", "chapters/bibliography.html"])
 def test_each_letter_is_jumped_to_once_and_has_its_own_below_it(soup, page_at):
     page = soup(page_at)

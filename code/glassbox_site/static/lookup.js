@@ -1,4 +1,5 @@
-// Looking up: what does not contain the words in the field is hidden, and letters above nothing.
+// Looking up: what does not contain the words in the field is hidden, and letters above nothing;
+// whoever goes to something hidden sees everything again.
 "use strict";
 {
   const field = document.querySelector(".gb-lookup input");
@@ -13,7 +14,7 @@
     return { parts, text: bare(parts.map((part) => part.textContent).join(" ")) };
   });
   const groups = [...article.querySelectorAll("dl.glossary, .citation-list, .pst-scrollable-table-container:has(.gb-cards)")];
-  field.addEventListener("input", () => {
+  function find() {
     const words = bare(field.value).split(" ").filter(Boolean);
     let found = 0;
     for (const { parts, text } of entries) {
@@ -25,8 +26,24 @@
       const empty = !group.querySelector(":is(dt, .citation, tbody tr):not([hidden])");
       group.hidden = empty;
       const heading = group.previousElementSibling;
-      if (heading.matches(".gb-letter")) heading.hidden = empty;
+      if (!heading.matches(".gb-letter")) continue;
+      heading.hidden = empty;
+      const letter = article.querySelector(`.gb-letters a[href="#${heading.id}"]`);
+      letter.ariaDescription = empty ? "Nothing below this letter has the words that are looked up." : null;
     }
     status.textContent = words.length ? `${found} of ${entries.length}` : "";
+  }
+  field.addEventListener("input", find);
+
+  const reveal = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target?.closest("[hidden]")) return;
+    field.value = "";
+    find();
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  document.addEventListener("click", ({ target, defaultPrevented }) => {
+    if (!defaultPrevented && target.closest("a")?.href === location.href) reveal();  // the hash stays the same
   });
 }

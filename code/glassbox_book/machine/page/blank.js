@@ -62,10 +62,7 @@ export class Blank extends Panel {
       if (!this.likely.has(this.position)) this.position = [...this.likely.keys()][0] ?? -1;
       this.draw();
       this.become("done");
-    } catch (error) {
-      this.say(error.message);
-      this.become("refused", this.field.value !== this.known);
-    }
+    } catch ({ message }) { this.refuse(message, this.known); }
     this.busy = false;
   }
 

@@ -26,6 +26,8 @@ export class Client {
   }
 }
 
+export const stillOf = (sentence) => `What is below still belongs to “${sentence}”.`;
+
 // A part of a page that runs a model: what the machine and the language model have in common.
 export class Panel {
   constructor(root, model, loader, names) {
@@ -50,6 +52,13 @@ export class Panel {
   become(state, previous = false) {
     this.root.dataset.state = this.output.dataset.state = state;
     this.root.toggleAttribute("data-previous", previous);
+  }
+
+  // What is on the screen stays, and says which sentence it belongs to.
+  refuse(message, sentence) {
+    const previous = sentence !== this.field.value;
+    this.say(previous ? `${message} ${stillOf(sentence)}` : message);
+    this.become("refused", previous);
   }
 
   get temperature() { return Number(this.part("temperature").value); }

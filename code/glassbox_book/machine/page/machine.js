@@ -2,7 +2,7 @@
 
 import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./attention.js";
 import { Blank } from "./blank.js";
-import { Panel } from "./client.js";
+import { Panel, stillOf } from "./client.js";
 import { NOTHING, bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
 import { draw } from "./generation.js";
 import { Poet } from "./poet.js";
@@ -150,13 +150,9 @@ class Machine extends Panel {
     } catch (error) { this.refuse(error); }
   }
 
-  // What is on the screen stays, and says which sentence it belongs to.
   refuse({ message }) {
-    const { sentence = this.field.defaultValue } = this.scene ?? {};
-    const previous = sentence !== this.field.value;
-    this.say(previous ? `${message} What is below still belongs to “${sentence}”.` : message);
     if (this.scene) this.draw();
-    this.become("refused", previous);
+    super.refuse(message, this.scene?.sentence ?? this.field.defaultValue);
   }
 
   // The probabilities at the reader's temperature.
@@ -235,7 +231,7 @@ class Machine extends Panel {
     if (this.chosen.size) parts.push(`You chose: ${[...this.chosen].map((step) => target[step]).join(" ")}.`);
     if (this.chosen.size && this.beams > 1) parts.push("From a chosen token on, only one candidate is followed.");
     if (this.off.size) parts.push(this.without());
-    if (this.scene.sentence !== this.field.value) parts.push(`What is below still belongs to “${this.scene.sentence}”.`);
+    if (this.scene.sentence !== this.field.value) parts.push(stillOf(this.scene.sentence));
     if (to !== expected && this.part("to")?.value) parts.push(`You asked for ${LANGUAGES[to]}, but this looks like ${LANGUAGES[to]} already. The translator never learned that, and may write ${LANGUAGES[expected]} all the same.`);
     if (!familiar) parts.push("This text is unlike the sentences the translator was trained on: do not rely on the translation.");
     if (target.at(-1) !== "</s>") parts.push("The translation did not come to an end.");

@@ -48,6 +48,7 @@
   function excerpt(element, address) {
     return parts(element).map((part) => {
       const copy = part.cloneNode(true);
+      copy.hidden = false;  // even if the list it stands in is filtered
       for (const idle of copy.querySelectorAll(IDLE)) idle.remove();
       for (const named of [copy, ...copy.querySelectorAll("[id]:not(svg [id])")]) named.removeAttribute("id");
       for (const widget of copy.querySelectorAll(".gb-widget")) widget.inert = true;
