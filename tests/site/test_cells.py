@@ -100,6 +100,40 @@ def test_a_table_or_formula_that_goes_on_beyond_the_edge_has_an_arrow_until_its_
     assert {(True, True, False), (False, False, False)} == set(map(tuple, seen))
 
 
+#: What is read of a table or formula, and before it.
+READ = """box => {
+  box.scrollIntoView({ block: "center", behavior: "instant" });
+  const { left, width } = box.getBoundingClientRect();
+  return [box.querySelector("table, .gb-formula"), box.previousElementSibling].filter(Boolean)
+    .map((part) => part.getBoundingClientRect())
+    .map(({ top, height }) => ({ x: left, y: top, width, height }));
+}"""
+NO_ARROW = ":is(.gb-equation, .pst-scrollable-table-container)::after { visibility: hidden; }"
+
+
+def look_the_same_without_arrow(page, place):
+    """Yield for each box that scrolls whether it looks the same without its arrow."""
+    visible = [box for box in page.locator(place).all() if box.is_visible()]
+    boxes = [box for box in visible if box.evaluate(ARROW)[0]]
+    assert boxes
+    for box in boxes:
+        box.evaluate("box => { (box.querySelector('.gb-formula') ?? box).scrollLeft = 0 }")
+        clips = box.evaluate(READ)
+        seen = [page.screenshot(clip=clip) for clip in clips]
+        style = page.add_style_tag(content=NO_ARROW)
+        yield seen == [page.screenshot(clip=clip) for clip in clips]
+        style.evaluate("style => style.remove()")
+
+
+def test_an_arrow_hides_no_letter(read):
+    page = read("chapters/06_positional_encoding.html", width=390, has_touch=True).page
+    page.evaluate("document.fonts.ready")
+    assert all(look_the_same_without_arrow(page, ".pst-scrollable-table-container, .gb-equation"))
+    page.locator("a.reference[href='#equation-eq-alibi']").tap()
+    page.locator(".gb-sheet .gb-equation").wait_for(state="visible")
+    assert all(look_the_same_without_arrow(page, ".gb-sheet .gb-equation"))
+
+
 SCROLLS = """() => [...document.querySelectorAll(".cell_output > .output:has(pre)")]
   .filter((box) => box.tabIndex >= 0).length"""
 
