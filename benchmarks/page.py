@@ -57,6 +57,8 @@ rows is another version of the book's code.
 The ratio is the median of our times divided by the median of theirs; in parentheses are the
 quartiles of the ratio within rounds.
 Below 1, ours is faster.
+Sizes in parentheses are texts, tokens and, if there is a third, the width; SDPA is PyTorch's
+`scaled_dot_product_attention`.
 On the EPYC, repeating the measurement changed some ratios by a tenth or more, so a ratio close to 1
 is best read as a tie."""
 #: The GPU's times are from before the fastest of several rounds counted.
@@ -120,8 +122,9 @@ def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
 def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[str]:
     """Yield the timings on one machine."""
     about, results = dict(measured["machine"]), measured["results"]
+    how = "Measured in the same way." if "gpu" in about else SPEED
     yield f"## Speed and memory on {about.pop('gpu', None) or about.pop('processor')}"
-    yield f"{SPEED}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
+    yield f"{how}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
     rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "target", "verdict"]]
     for one in (one for one in results if "ratio" in one):
         aim = next((aim for start, aim in marks.items() if one["what"].startswith(start)), None)
