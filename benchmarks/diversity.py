@@ -4,8 +4,8 @@
 
 translates the test sentences of Tatoeba with the package's translator, twice each when sampling,
 and writes `decoding.json` into the folder of its run, which chapter 10 plots. The sentences are not
-needed to read that file. Intervals are 95 % bootstrap intervals over sentences, with the same
-resamples for all ways of decoding.
+needed to read that file. Intervals are 95 % bootstrap intervals over clusters of sentences that
+share translations, with the same resamples for all ways of decoding.
 """
 
 import json
@@ -51,14 +51,30 @@ def statistics(translations: Sequence[str], references: Sequence[Sequence[str]])
     return torch.tensor(rows, dtype=torch.float64)
 
 
-def resampled(count: int, seed: int = SEED) -> Tensor:
-    """Return how often each sentence is in each resample; the first row has each once."""
+def clusters(references: Sequence[Sequence[str]]) -> Tensor:
+    """Return the cluster of each sentence; two that share a translation are in the same one."""
+    found = list(range(len(references)))
+    first: dict[str, int] = {}  # the first sentence with a translation
+    for sentence, texts in enumerate(references):
+        for text in texts:
+            one, other = found[first.setdefault(text, sentence)], found[sentence]
+            if one != other:
+                found = [one if cluster == other else cluster for cluster in found]
+    return torch.tensor(found).unique(return_inverse=True)[1]
+
+
+def resampled(references: Sequence[Sequence[str]], seed: int = SEED) -> Tensor:
+    """Return how often each sentence is in each resample; the first row has each once.
+
+    Whole clusters are drawn, because the sentences of a cluster are not independent.
+    """
+    cluster = clusters(references)
+    count = int(cluster.max()) + 1
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(count, (RESAMPLES, count), generator=generator)
-    counts = torch.zeros(RESAMPLES + 1, count, dtype=torch.float64)
-    counts[0] = 1
-    counts[1:].scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64))
-    return counts
+    counts = torch.zeros(RESAMPLES, count, dtype=torch.float64)
+    counts.scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64))
+    return torch.cat([torch.ones(1, len(references)), counts[:, cluster]])
 
 
 def bleu(samples: Tensor, rows: Tensor) -> Tensor:
@@ -183,7 +199,7 @@ def searches(translator: Translator, test: ParallelTest) -> list[Searched]:
 def described(found: Sequence[Searched], test: ParallelTest) -> list[dict[str, Any]]:
     """Measure the searches on these sentences: scores, gain over greedy, length, empty answers."""
     count = len(test.sources)
-    samples = resampled(count)
+    samples = resampled(test.references)
     right = sum(mean(len(text.split()) for text in texts) for texts in test.references)
     greedy = bleu(samples, found[0].rows[:count])
     measured = []
@@ -214,7 +230,7 @@ def against_people(
         )
         same = own in people
         rows.append([mine, max(theirs), mine > max(theirs) and not same, same, empty > mine])
-    samples = resampled(len(rows))
+    samples = resampled(test.references)
     means = samples @ torch.tensor(rows, dtype=torch.float64) / samples.sum(dim=1, keepdim=True)
     names = ("model", "people", "model_likelier", "same", "empty_likelier")
     return {name: interval(column) for name, column in zip(names, means.T, strict=True)}
@@ -235,11 +251,12 @@ def measure(sentences: int | None = None) -> dict[str, Any]:
         "seed": SEED,
         "other_seeds": OTHER_SEEDS,
         "resamples": RESAMPLES,
+        "clusters": len(clusters(test.references).unique()),
         "bleu_signature": score_translations(test.sources, test.references).bleu_signature,
         "beams": described(found, test),
         "few": {"sentences": len(few.sources), "beams": described(found, few)},
         "likelihood": against_people(translator, test, five.translations),
-        "families": families(translator, test, resampled(len(test.sources))),
+        "families": families(translator, test, resampled(test.references)),
     }
 
 

@@ -68,13 +68,20 @@ def test_what_is_added_up_over_sentences_gives_the_score_of_all_of_them() -> Non
     assert diversity.bleu(both, rows).item() == pytest.approx(expected)
 
 
-def test_every_resample_has_as_many_sentences_and_the_first_has_each_once() -> None:
-    samples = diversity.resampled(7)
+def test_sentences_that_share_a_translation_even_through_others_are_in_one_cluster() -> None:
+    found = diversity.clusters([["a"], ["b", "c"], ["d"], ["c", "e"], ["f", "d"], ["e", "a"]])
+    assert found.tolist() == [0, 0, 1, 0, 1, 0] or found.tolist() == [1, 1, 0, 1, 0, 1]
+
+
+def test_every_resample_has_whole_clusters_and_the_first_has_each_sentence_once() -> None:
+    references = [["a"], ["b"], ["a", "c"], ["d"], ["e"], ["f"], ["g"]]
+    samples = diversity.resampled(references)
     assert samples.shape == (diversity.RESAMPLES + 1, 7)
-    assert (samples.sum(dim=1) == 7).all()
+    assert torch.equal(samples[:, 0], samples[:, 2])
+    assert (samples[:, [0, 1, 3, 4, 5, 6]].sum(dim=1) == 6).all()
     assert (samples[0] == 1).all()
-    assert torch.equal(samples, diversity.resampled(7))
-    assert not torch.equal(samples, diversity.resampled(7, seed=2))
+    assert torch.equal(samples, diversity.resampled(references))
+    assert not torch.equal(samples, diversity.resampled(references, seed=2))
 
 
 def test_an_interval_leaves_out_a_fortieth_at_either_end() -> None:
