@@ -56,6 +56,24 @@ def test_a_folder_is_in_its_place_before_the_one_it_replaces_is_deleted(
     assert (place / "a").read_text() == "2"
 
 
+def test_a_folder_that_cannot_be_replaced_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    with folder_at(place) as part:
+        (part / "a").write_text("1")
+
+    def refuse(path: Path, target: Path) -> None:
+        raise PermissionError(target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        with pytest.raises(PermissionError), folder_at(place) as part:
+            (part / "a").write_text("2")
+    assert (place / "a").read_text() == "1"
+    assert names(tmp_path) == ["place"]
+
+
 def test_a_file_is_replaced_by_a_whole_one_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "folder" / "place"
     with atomic_write(place) as part:
@@ -96,7 +114,7 @@ def test_what_a_kill_has_left_is_swept_away_and_nothing_else(tmp_path: Path) -> 
 def test_one_process_at_a_time_is_in_a_folder(tmp_path: Path) -> None:
     with (
         lock(tmp_path),
-        pytest.raises(ValueError, match=f"another process trains into {tmp_path}"),
+        pytest.raises(ValueError, match=f"another process is training in {tmp_path}"),
         lock(tmp_path),
     ):
         pass

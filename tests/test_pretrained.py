@@ -224,6 +224,19 @@ def test_a_model_whose_positions_were_replaced_is_not_saved_as_another(
     model.save_pretrained(tmp_path / "model")
 
 
+def test_a_model_with_a_changed_part_is_not_saved_as_another(tmp_path):
+    model = small_gpt2()
+    layer: Any = model.decoder.layers[0]
+    layer.self_attention.scale = 1.0
+    with pytest.raises(ValueError, match=r"layers\.0\.self_attention\.scale is not what"):
+        model.save_pretrained(tmp_path)
+    layer.self_attention.scale = None
+    layer.feed_forward.activation = torch.relu
+    with pytest.raises(ValueError, match=r"layers\.0\.feed_forward\.activation is not what"):
+        model.save_pretrained(tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_model_of_ours_is_copied(saved):
     model = Transformer.from_pretrained(saved)
     copied = Transformer.from_pretrained(model)
@@ -463,7 +476,7 @@ BAD_FILES: dict[str, Any] = {
     "a part that is cut off": (
         cut_last_part,
         ValueError,
-        ["model-00003-of-00003.safetensors", "cut off"],
+        ["model-00003-of-00003.safetensors", "truncated"],
     ),
 }
 

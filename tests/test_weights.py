@@ -154,7 +154,9 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
 
 def test_a_missing_library_of_the_hub_is_named_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ModuleNotFoundError, match=r"'some/model' is no folder.*glassbox\[models\]"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"'some/model' is not a folder.*glassbox\[models\]"
+    ):
         find_weights("some/model")
 
 

@@ -33,8 +33,8 @@ class Around(NamedTuple):
     Parameters
     ----------
     bias : Tensor, optional
-        Added to the scores, broadcastable to ``(batch, n_heads, q_len, k_len)``. To hide keys is
-        the mask's task: with minus infinity in a whole row the kernel gives zeros, the formula NaN.
+        Added to the scores, broadcastable to ``(batch, n_heads, q_len, k_len)``. Hiding keys is
+        the mask's job: with minus infinity in a whole row the kernel gives zeros, the formula NaN.
     rotation : Rotation, optional
         The rotation of queries and keys (rotary positions).
     cache : KeyValueCache, optional

@@ -1,4 +1,4 @@
-"""Attention block by block: the same result, without holding all the weights at once."""
+"""Attention block by block: the same result, without all the weights at once (chapter 12)."""
 
 import math
 from collections.abc import Iterator
@@ -82,8 +82,11 @@ def blockwise_attention(
     Notes
     -----
     Milakov and Gimelshein (2018), algorithm 3, for the online softmax; Rabe and Staats (2021) for
-    attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Only first
-    derivatives are supported, and inside a compiled model it runs uncompiled.
+    attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Chapter 12,
+    equation ``eq-online-softmax``.
+
+    Only first derivatives are supported. For second ones, or ``torch.func.grad``, use
+    :func:`scaled_dot_product_attention`. Inside a compiled model it runs uncompiled.
     """
     check_at_least("block_size", block_size, 1)
     check_tensors(query=query, key=key, value=value)

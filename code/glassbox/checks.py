@@ -82,7 +82,7 @@ def check_precision(name: str, given: Tensor, weight: Tensor, module: str) -> No
     Raises
     ------
     ValueError
-        If that of ``given`` does. Under autocast, which converts it, any will do.
+        If the dtypes differ. Under autocast any dtype is accepted.
     """
     if given.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
         raise ValueError(
@@ -441,7 +441,7 @@ def check_token_ids(
 
 
 def _unmasked_padding(what: str, pad_id: int) -> ValueError:
-    mask = what.replace("_ids", "_mask")
+    mask = "mask" if what == "token_ids" else what.replace("_ids", "_mask")
     return ValueError(
         f"{what} hold pad_id={pad_id}, and {mask} is None: padding would be read as text; pass "
         f"{mask}=padding_mask({what}, {pad_id})"
@@ -703,7 +703,7 @@ def check_counts(config: object, *names: str) -> None:
 
 
 def check_first_derivative(what: str, instead: str) -> None:
-    """Refuse a backward pass that is itself to be differentiated; called by functions without one.
+    """Refuse to differentiate a backward pass; for functions that have only a first derivative.
 
     PyTorch's own ``once_differentiable`` does so only where the incoming gradient requires one.
 
@@ -747,7 +747,7 @@ def need(module: str, purpose: str, extra: str = "train") -> ModuleType:
         if error.name != library:
             raise
         raise ModuleNotFoundError(
-            f"{purpose} needs {library}, which is not installed: pip install {library}, or with "
-            f"what is used along with it: pip install 'glassbox[{extra}]'",
+            f"{purpose} needs {library}, which is not installed: pip install {library}, or, with "
+            f"the libraries used alongside it: pip install 'glassbox[{extra}]'",
             name=library,
         ) from error

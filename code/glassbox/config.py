@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from glassbox.checks import check_heads, check_kind
 
@@ -12,7 +12,7 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 PositionKind = Literal["none", "sinusoidal", "learned", "relative", "rotary", "alibi"]
 
-#: The ranges of numbers: the names of the fields, whether a number is in the range, and its words.
+#: Ranges: the names of the fields, whether a number is in the range, how the message states it.
 RANGES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     (r"[dn]_\w+|\w*vocab_size|max_len", lambda size: size >= 1, "at least 1"),
     (r"\w*dropout", lambda share: 0 <= share < 1, "at least 0 and less than 1"),
@@ -88,8 +88,9 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))  # of a subclass, these may be written as text
         for field in fields(self):
-            declared = get_args(field.type) or (field.type,)
+            declared = get_args(hints[field.name]) or (hints[field.name],)
             checked = _checked(field.name, getattr(self, field.name), declared)
             object.__setattr__(self, field.name, checked)
         d_ff: object = self.d_ff
@@ -117,15 +118,17 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     """
     if all(isinstance(kind, str) for kind in declared):
         check_kind(name, given, declared)
-    if bool in declared and isinstance(given, str):  # "false" would count as true
-        raise TypeError(f"{name}={given!r} is of type str; expected True or False")
+    if bool in declared and not isinstance(given, bool):  # "false" would count as true
+        found = type(given).__name__
+        raise TypeError(f"{name}={given!r} is of type {found}; expected True or False")
     if not {int, float} & {*declared}:
         return given
     several = any(get_origin(kind) is tuple for kind in declared)
     if several and isinstance(given, tuple):
         return tuple(_checked(name, one, declared) for one in given)
     kinds = {int: Integral, float: Real}
-    if not isinstance(given, tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)):
+    fit = tuple(kinds.get(kind, get_origin(kind) or kind) for kind in declared)
+    if isinstance(given, bool) or not isinstance(given, fit):
         expected = "a whole number" if int in declared else "a number"
         expected += f", or a tuple of them: tuple({name})" if several else ""
         raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")

@@ -54,7 +54,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         for written in (*part.rglob("*"), part):
             _sync(written)
         old = _set_aside(path) if part.is_dir() and path.exists() else None
-        part.replace(path)
+        try:
+            part.replace(path)
+        except OSError:
+            if old is not None:
+                old.rename(path)
+            raise
         _sync(path.parent)
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)
@@ -132,7 +137,7 @@ def lock(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ValueError(
-                f"another process trains into {folder}: wait until it is done, stop it, or take "
+                f"another process is training in {folder}: wait for it, stop it, or choose "
                 "another folder"
             ) from error
         except OSError:
@@ -171,7 +176,7 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(read_text(file))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON, or cut off: {error}") from error
+        raise ValueError(f"{file} is not JSON, or truncated: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{file} holds a {type(content).__name__}; expected a JSON object")
     return content

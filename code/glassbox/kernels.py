@@ -1,4 +1,4 @@
-"""Kernels, the fast versions of formulas: how they come to run, and all there are.
+"""Kernels, the fast versions of formulas: how they come to run, and all there are (chapter 12).
 
 A formula is a function whose body is an equation of the book; all code calls the formula. A kernel
 computes the same result in less time or memory. It is registered under the formula's name, in
@@ -48,7 +48,8 @@ def formulas(*names: str) -> Iterator[None]:
     Yields
     ------
     None
-        None of their kernels runs in this thread meanwhile. Compiled code keeps its kernels.
+        None of their kernels runs in this thread meanwhile. Compiled code keeps its kernels. With
+        activation checkpointing on a CPU, run the backward pass inside the block too.
 
     Raises
     ------
@@ -102,8 +103,8 @@ def _attend(
     live = not torch.compiler.is_compiling()
     if live and (observers.get() or (query.requires_grad and _short_and_half(query, key))):
         return NotImplemented
-    # Its is_causal counts positions from the first key, which is right only for equal lengths.
-    alone = causal and query.size(2) == key.size(2) and mask is None and around.bias is None
+    # is_causal counts from the first key: lengths must be equal. all() is a bool even of symbols.
+    alone = all((causal, query.size(2) == key.size(2), mask is None, around.bias is None))
     if not alone and (causal or mask is not None or around.bias is not None):
         mask = _added(query, key, mask, causal, around.bias)
     grouped = bool(query.size(1) != key.size(1))

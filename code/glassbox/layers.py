@@ -296,7 +296,7 @@ def silu(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
     Notes
     -----
-    Ramachandran, Zoph and Le (2017). LLaMA's activation.
+    Ramachandran, Zoph and Le (2017). LLaMA's activation. Chapter 7, equation ``eq-swiglu``.
     """
     return x * torch.sigmoid(x)
 

@@ -395,7 +395,7 @@ class HasLayout:
     def __new__(cls, *_sizes: Any, **named: Any) -> Any:
         """Reject sizes under the reference library's names, with a message that gives ours."""
         for ours, entry in cls.layout.entries.items():
-            for theirs in {*entry.names} & named.keys() - cls.layout.entries.keys():
+            for theirs in {*entry.names} & (named.keys() - cls.layout.entries.keys()):
                 raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
         return super().__new__(cls)
 

@@ -11,7 +11,8 @@ class Linear(nn.Linear):
 
     Notes
     -----
-    Chapter 5.
+    Chapter 5. ``torch.ao.quantization.quantize_dynamic(model, {nn.Linear})`` does not find it,
+    because PyTorch compares exact types.
     """
 
     @formula

@@ -13,16 +13,17 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     Parameters
     ----------
     model : nn.Module
-        Any model; afterwards all its submodules are in the mode the model itself was in.
+        Any model; afterwards it and each of its submodules are in the mode they were in.
 
     Yields
     ------
     None
-        The model is in evaluation mode meanwhile.
+        The model is in evaluation mode meanwhile, for every thread that uses it.
     """
-    training = model.training
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         yield
     finally:
-        model.train(training)
+        for module, training in modes:
+            module.training = training

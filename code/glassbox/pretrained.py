@@ -243,7 +243,7 @@ class Pretrained(nn.Module):
             If ``folder`` is a file.
         ValueError
             If ``dtype`` is not a floating-point type of 16 bits or more, the reference library has
-            no such model, or the positions are no longer those of the configuration.
+            no such model, or a part is no longer that of the configuration.
         """
         if dtype is not None and dtype not in FLOATS:
             raise ValueError(
@@ -273,27 +273,33 @@ class Pretrained(nn.Module):
         ValueError
             As for :meth:`save_pretrained`.
         """
-        self._check_positions()
+        self._check_parts()
         entries = self.reference_layout().write_config(self.config)
         entries["dtype"] = str(dtype or next(self.parameters()).dtype).removeprefix("torch.")
         weights = {n: x.detach().to("cpu", dtype) for n, x in self.named_parameters()}
         return entries, self.to_reference(weights)
 
-    def _check_positions(self) -> None:
-        """Reject positions that files, which store only the configuration, would not restore."""
+    def _check_parts(self) -> None:
+        """Reject parts that files, which store only the configuration, would not restore."""
         with torch.device("meta"), _Undrawn():
             expected = dict(type(self)(self.config).named_modules())
-        for name, scheme in expected.items():
-            if not isinstance(scheme, Positions):
-                continue
+        for name, part in expected.items():
             given = self.get_submodule(name)
-            if (type(given), _settings(given)) != (type(scheme), _settings(scheme)):
+            was, now = _settings(part), _settings(given)
+            if type(given) is type(part) and (was == now or isinstance(part, nn.Dropout)):
+                continue
+            if isinstance(part, Positions):
                 raise ValueError(
-                    f"{name} is {given}, but only the configuration is saved, which means {scheme}"
+                    f"{name} is {given}, but only the configuration is saved, which means {part}"
                     ": the file would load as another model. Put these positions back first; if "
                     "only interleaved differs, permute the weights and biases of queries and keys "
                     "to match, with interleaved_to_half"
                 )
+            changed = [f"{name}.{key}" for key in now if now[key] != was.get(key)]
+            raise ValueError(
+                f"{', '.join(changed) or name} is not what the configuration says, and only that "
+                "is saved: the file would load as another model. Put it back first"
+            )
 
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Replace all parameters by copies of these tensors.

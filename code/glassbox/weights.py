@@ -190,7 +190,7 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
     except SafetensorError as error:
         raise ValueError(
             f"{file} cannot be read as safetensors ({error}): "
-            "it is damaged or cut off; fetch it again"
+            "it is damaged or truncated; fetch it again"
         ) from error
 
 
@@ -237,7 +237,7 @@ def _packaged_minilm() -> Path:
 
 
 def _download(name: str) -> Path:
-    here = f"{name!r} is no folder here, and a download from the hub"
+    here = f"{name!r} is not a folder here, and a download from the hub"
     hub, errors = (need(f"huggingface_hub{part}", here, "models") for part in ("", ".errors"))
     expected = (
         "expected a folder, the name of a model on the Hugging Face hub, or, for a BERT, 'minilm', "

@@ -367,6 +367,14 @@ def test_step_by_step_with_a_cache_it_gives_the_same(attention, steps, recorded,
     assert_near(torch.cat(outputs, dim=1), expected, 1e-6)
 
 
+def test_keys_that_are_the_queries_are_no_memory(attention, device):
+    x, cache = torch.randn(2, 4, 16, device=device), KeyValueCache(4)
+    for step in (x[:, :2], x[:, 2:]):
+        out = attention(step, step, step, around=Around(cache=cache))
+    assert cache.length == 4
+    assert_near(out, attention(x[:, 2:], x), 1e-6)
+
+
 def test_a_memory_is_projected_once(attention, device):
     memory, cache, calls = torch.randn(2, 5, 16, device=device), KeyValueCache(), []
     uncached = copy.deepcopy(attention)

@@ -143,9 +143,9 @@ BAD = {
         ["--alternatives", "0", "x"],
         "--alternatives=0: expected an int, at least 1",
     ),
-    "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 changes nothing"),
-    "top-k": (["--top-k", "2", "x"], "--top-k 2 changes nothing"),
-    "seed": (["--seed", "0", "x"], "--seed 0 changes nothing as nothing is drawn: add --sample"),
+    "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 has no effect"),
+    "top-k": (["--top-k", "2", "x"], "--top-k 2 has no effect"),
+    "seed": (["--seed", "0", "x"], "--seed 0 has no effect without sampling: add --sample"),
     "beams and samples": (["--beams", "2", "--sample", "x"], "sample=True with n_beams=2"),
     "length of one beam": (
         ["--length-penalty", "1", "--beams", "1", "x"],
@@ -190,7 +190,7 @@ def test_a_folder_with_half_of_its_merges_is_refused_in_a_line(folder, glassbox,
     answer = glassbox("translate", "--model", broken, "I see a dog.")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(f"glassbox: {broken} holds no translator's tokenizer: ")
-    assert "Is the list of merges cut off?" in answer.err
+    assert "Is the list of merges truncated?" in answer.err
     assert answer.err.count("\n") == 1
     assert answer.err.count("\n") == 1
 

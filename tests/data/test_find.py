@@ -63,9 +63,9 @@ def test_without_a_cache_of_the_user_s_choice_it_is_in_the_home_folder(monkeypat
 
 ALTERED = CONTENT[:-2] + b"!\n"
 SENT = {
-    "cut off": (CONTENT[:-1000], None, "cut off"),
-    "cut off after fewer bytes than announced": (CONTENT[:-1000], len(CONTENT), "cut off"),
-    "empty": (b"", None, "cut off"),
+    "cut off": (CONTENT[:-1000], None, "truncated"),
+    "cut off after fewer bytes than announced": (CONTENT[:-1000], len(CONTENT), "truncated"),
+    "empty": (b"", None, "truncated"),
     "altered in one place": (ALTERED, None, "altered"),
     "longer": (CONTENT + b"\n", None, "too long"),
 }
@@ -122,7 +122,7 @@ def test_chunks_that_stop_are_a_file_cut_off(publisher, published, machine):
         request.wfile.write(b"1000\r\n" + CONTENT[:0x1000] + b"\r\n2000\r\n" + CONTENT[:0x100])
 
     publisher.answer = stop
-    with pytest.raises(ValueError, match=f"cut off.*{published.sha256}"):
+    with pytest.raises(ValueError, match=f"truncated.*{published.sha256}"):
         find(published.name)
     assert left(machine) == []
 
@@ -265,7 +265,7 @@ def test_only_what_is_in_the_table_is_looked_for(name, publisher, machine):
 
 def test_a_variable_that_names_no_folder_is_an_error(published, monkeypatch, tmp_path):
     monkeypatch.setenv("GLASSBOX_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FileNotFoundError, match="nowhere is no folder"):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         find(published.name)
 
 

@@ -215,7 +215,7 @@ def test_one_window_is_enough_for_an_estimate():
 def test_a_model_that_is_broken_is_no_figure():
     broken = model()
     torch.nn.init.constant_(broken.output.weight, math.nan)
-    with pytest.raises(ValueError, match="nats=nan: the model gives what is there no probability"):
+    with pytest.raises(ValueError, match="nats=nan: the model assigns the text probability 0"):
         evaluate_language_model(broken, text(), 30)
 
 

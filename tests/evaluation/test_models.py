@@ -141,7 +141,7 @@ def test_a_missing_file_is_named(file, tmp_path):
 def test_a_file_that_is_cut_off_is_named(tmp_path):
     file = save(tmp_path) / "language_model.json"
     file.write_bytes(file.read_bytes()[:10])
-    with pytest.raises(ValueError, match=r"language_model\.json is not JSON, or cut off"):
+    with pytest.raises(ValueError, match=r"language_model\.json is not JSON, or truncated"):
         load_model(tmp_path)
 
 

@@ -398,7 +398,7 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "a model that reads only": (
         lambda: generate(Bert(BertConfig(8, 2, 1, 8, vocab_size=9)), IDS),
         TypeError,
-        ["Bert", "new_cache"],
+        ["Bert is not a language model", "GPT2", "from_pretrained"],
     ),
     "no model at all": (lambda: generate(nn.Linear(2, 2), IDS), TypeError, ["Linear", "GPT2"]),
     "a stream of beams": (
@@ -459,7 +459,7 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "a draft that reads only": (
         lambda: speculative(TableModel(9), Bert(BertConfig(8, 2, 1, 8, vocab_size=9)), IDS[:1]),
         TypeError,
-        ["Bert", "new_cache"],
+        ["Bert is not a language model", "GPT2", "from_pretrained"],
     ),
     "speculation about several texts": (
         lambda: speculative(TableModel(9), TableModel(9), IDS),

@@ -138,7 +138,7 @@ def test_without_a_connection_it_says_so(worker):
 def test_weights_that_are_cut_off_are_refused_and_not_kept(worker):
     place = "**/model.safetensors"
     worker.page.context.route(place, lambda route: route.fulfill(body=b"short"))
-    assert "cut off" in worker.ask(**LOAD)[-1]["message"]
+    assert "truncated" in worker.ask(**LOAD)[-1]["message"]
     worker.page.context.unroute(place)
     assert worker.ask(**LOAD)[-1]["type"] == "done"
 

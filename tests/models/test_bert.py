@@ -444,9 +444,18 @@ def test_a_configuration_with_an_entry_missing_is_refused_by_name(missing):
 
 def test_the_longest_text_the_last_word_and_the_smallest_model_are_allowed():
     assert call(torch.full((1, 12), 49)).shape == (1, 12, 16)
-    assert call(torch.zeros(1, 1, dtype=torch.int32)).shape == (1, 1, 16)
+    assert call(torch.ones(1, 1, dtype=torch.int32)).shape == (1, 1, 16)
     smallest = BertConfig(1, 1, 1, 1, vocab_size=1, max_len=1, n_token_types=1)
-    assert Bert(smallest)(torch.zeros(1, 1, dtype=torch.int64)).shape == (1, 1, 1)
+    ids, mask = torch.zeros(1, 1, dtype=torch.int64), torch.ones(1, 1, 1, 1, dtype=torch.bool)
+    assert Bert(smallest)(ids, mask).shape == (1, 1, 1)
+
+
+def test_padding_without_a_mask_is_refused_and_not_read_as_text():
+    ids = some_ids(2, 5)
+    ids[1, 3:] = 0
+    with pytest.raises(ValueError, match=r"pad_id=0, and mask is None.*mask=padding_mask\(token_"):
+        call(ids)
+    assert call(ids, mask=torch.ones(1, 1, 1, 5, dtype=torch.bool)).shape == (2, 5, 16)
 
 
 def test_bert_base_refuses_513_tokens():

@@ -394,7 +394,7 @@ FILES = {
     "a vocabulary cut off": (
         in_folder(BPE, vocab_json=json.dumps(BYTES)[:500], merges_txt=""),
         ValueError,
-        ["vocab.json is not JSON, or cut off"],
+        ["vocab.json is not JSON, or truncated"],
     ),
     "a list for a vocabulary": (
         in_folder(BPE, vocab_json=["a"], merges_txt=""),
@@ -433,7 +433,12 @@ FILES = {
             merges_txt="a b\n",
         ),
         ValueError,
-        ["merges.txt: the 1 merges build 1 of the 2 tokens", "'abc'", "cut off", "special_tokens"],
+        [
+            "merges.txt: the 1 merges build 1 of the 2 tokens",
+            "'abc'",
+            "truncated",
+            "special_tokens",
+        ],
     ),
     "a merge of three in tokenizer.json": (
         in_folder(BPE, tokenizer_json=model("BPE", model={"merges": ["a b c"]})),
@@ -543,7 +548,7 @@ FILES = {
     "a model of sentencepiece that is none": (
         in_folder(SentencePieceBPE, tokenizer_model='{"vocab": {}}'),
         ValueError,
-        ["tokenizer.model is no SentencePiece model, or cut off"],
+        ["tokenizer.model is not a SentencePiece model, or truncated"],
     ),
     "a unigram of sentencepiece": (
         in_folder(SentencePieceBPE, tokenizer_model=sentencepiece_model(training=[(3, 1)])),
@@ -601,7 +606,7 @@ FILES = {
     "a tokenizer.json cut off": (
         in_folder(Unigram, tokenizer_json=json.dumps(model("Unigram"))[:-20]),
         ValueError,
-        ["tokenizer.json is not JSON, or cut off"],
+        ["tokenizer.json is not JSON, or truncated"],
     ),
     "a tokenizer.json of something else": (
         in_folder(Unigram, tokenizer_json={"hidden_size": 8}),

@@ -192,7 +192,7 @@ def test_a_model_of_sentencepiece_that_is_cut_off_anywhere_does_not_load(llama, 
     content = (llama.folder / "tokenizer.model").read_bytes()
     for end in (0, 1, 9, len(content) // 2, *range(len(content) - 90, len(content) - 20, 13)):
         (tmp_path / "tokenizer.model").write_bytes(content[:end])
-        with pytest.raises(ValueError, match="or cut off"):
+        with pytest.raises(ValueError, match="or truncated"):
             SentencePieceBPE.load(tmp_path)
 
 

@@ -130,7 +130,7 @@ def test_the_character_map_replaces_as_the_reference_does(character_map, sentenc
 def test_a_character_map_that_is_cut_off_anywhere_does_not_load(character_map, missing):
     from glassbox.tokenization.normalize import CharacterMap
 
-    with pytest.raises(ValueError, match=r"a character map of \d+ bytes .* damaged or cut off"):
+    with pytest.raises(ValueError, match=r"a character map of \d+ bytes .* damaged or truncated"):
         CharacterMap(character_map[:-missing])
 
 

@@ -229,7 +229,7 @@ def test_a_seed_is_any_whole_number_and_no_fraction() -> None:
 @pytest.mark.parametrize("number", [-1, 2**32])
 @pytest.mark.usefixtures("as_a_reader")
 def test_a_number_that_is_no_seed_is_refused(number: int) -> None:
-    with pytest.raises(ValueError, match=f"{number} is no seed: expected 0 to 4294967295"):
+    with pytest.raises(ValueError, match=f"{number} is not a seed: expected 0 to 4294967295"):
         stream(0, number)
 
 

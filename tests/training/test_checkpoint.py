@@ -262,7 +262,7 @@ def test_a_damaged_checkpoint_is_named_with_the_last_good_one_and_can_be_deleted
         learn(half)
     text = str(caught.value)
     assert text.startswith(f"{newest} cannot be read: ")
-    assert f"The last good checkpoint is {newest.parent / 'step-00000006'}: delete what" in text
+    assert f"The last good checkpoint is {newest.parent / 'step-00000006'}: delete the" in text
     assert (half / "metrics.jsonl").read_text() == log  # nothing has been touched
 
     shutil.rmtree(newest)
@@ -289,7 +289,7 @@ def test_both_digests_are_named(half: Path) -> None:
 def test_a_checkpoint_that_is_damaged_too_is_not_called_good(half: Path, whole: Path) -> None:
     for step, hurt in ((8, truncate), (6, alter), (4, alter)):
         hurt(half / "checkpoints" / f"step-0000000{step}" / OPTIMIZER)
-    with pytest.raises(CheckpointError, match="The last good state is the beginning: delete what"):
+    with pytest.raises(CheckpointError, match="The last good state is the beginning: delete the"):
         learn(half)
     shutil.rmtree(half / "checkpoints")
     assert learn(half)
@@ -308,7 +308,7 @@ def test_a_damaged_checkpoint_is_not_averaged(half: Path, whole: Path) -> None:
     (half / "model" / MODEL).write_text("the model before")
     with pytest.raises(CheckpointError, match="step-00000008 cannot be read") as caught:
         learn(half, Damaging())
-    assert "step-00000006: delete what is newer" in str(caught.value)
+    assert "step-00000006: delete the newer checkpoints" in str(caught.value)
     assert (half / "model" / MODEL).read_text() == "the model before"
     for path in checkpoints(half / "checkpoints")[1:]:
         shutil.rmtree(path)

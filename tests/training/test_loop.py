@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from glassbox.training.batches import Step
 from glassbox.training.checkpoint import CheckpointError
 from glassbox.training.loss import Loss
 from glassbox.training.state import TrainingState
+from glassbox.training.stopping import stop_signals
 from glassbox.transformer import Transformer, TransformerConfig
 from tests.training.toy import (
     MODEL,
@@ -526,6 +527,26 @@ def test_signals_are_heard_as_before_when_training_is_over(tmp_path: Path) -> No
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
+def test_a_signal_may_come_while_its_handler_is_being_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = signal.signal
+    heard: list[int] = []
+
+    def install(number: int, handler: Any) -> Any:
+        former = original(number, handler)
+        if number == signal.SIGTERM and not heard:
+            heard.append(number)
+            signal.raise_signal(number)
+        return former
+
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr(signal, "signal", install)
+    with stop_signals():
+        assert heard
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
 def test_outside_of_the_main_thread_it_trains_without_signals(tmp_path: Path, whole: Path) -> None:
     thread = threading.Thread(target=learn, args=(tmp_path,))
     thread.start()
@@ -563,6 +584,17 @@ def test_what_else_describes_a_run_must_be_the_same(tmp_path: Path) -> None:
     train(Toy(), config, tmp_path, described={"corpus": "a", "sizes": [1, 2], "old": 1})
     with pytest.raises(ValueError, match="corpus was 'a' and is 'b'; new was None and is 2; old"):
         train(Toy(), config, tmp_path, described={"corpus": "b", "sizes": (1, 2), "new": 2})
+
+
+def test_a_task_may_not_call_a_setting_as_training_does_or_one_would_hide_the_other(
+    tmp_path: Path,
+) -> None:
+    @dataclass(frozen=True)
+    class Own(ToyConfig):
+        eps: float = 0.1
+
+    with pytest.raises(ValueError, match=r"task and training both define \['eps'\]"):
+        learn(tmp_path, Toy(Own()))
 
 
 def test_what_cannot_be_remembered_is_refused_before_the_first_step(tmp_path: Path) -> None:
@@ -614,7 +646,7 @@ def test_an_epoch_without_a_step_is_refused_and_not_awaited(tmp_path: Path) -> N
         def epoch(self, number: int) -> list[Step]:
             return []
 
-    with pytest.raises(ValueError, match="epoch 0 has 0 steps"):
+    with pytest.raises(ValueError, match=r"epoch 0 has no steps: task\.epoch must return some"):
         learn(tmp_path, Nothing())
 
 
@@ -699,8 +731,11 @@ def test_a_model_that_cannot_be_written_leaves_the_one_before_and_can_be_written
 
 
 def test_two_trainings_in_one_folder_are_refused(tmp_path: Path, whole: Path) -> None:
-    with lock(tmp_path), pytest.raises(ValueError, match="another process trains into"):
+    with lock(tmp_path), pytest.raises(ValueError, match="another process is training in"):
         learn(tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert learn(tmp_path)
     assert_same(tmp_path, whole)
+    # What the other process writes and deletes is not read.
+    with lock(tmp_path), pytest.raises(ValueError, match="another process"):
+        learn(tmp_path, seed=4)

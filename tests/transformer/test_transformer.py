@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -78,6 +79,15 @@ def test_a_configuration_cannot_be_changed_and_equals_its_copies(kind):
         assert other == config
         assert hash(other) == hash(config)
     assert config != config_of(kind, d_ff=25)
+
+
+def test_a_configuration_may_be_extended_whose_annotations_are_text():
+    # As they are below `from __future__ import annotations`.
+    added: dict[str, Any] = {"__annotations__": {"n_experts": "int", "kind": "str"}, "kind": "own"}
+    mine: Any = dataclass(frozen=True)(type("Mine", (TransformerConfig,), added | {"n_experts": 4}))
+    assert mine().n_experts == 4
+    with pytest.raises(TypeError, match="n_experts='4' is of type str; expected a whole number"):
+        mine(n_experts="4")
 
 
 def test_the_decoder_may_have_another_number_of_layers():
@@ -600,6 +610,18 @@ def test_compiled_whole_it_gives_the_same_logits_and_gradients(kind, backend):
     gradients, wanted = all_gradients(model, out), all_gradients(model, expected)
     for name, gradient in wanted.items():
         assert_near(gradients[name], gradient)
+
+
+@pytest.mark.usefixtures("compiler")
+def test_compiled_whole_it_writes_with_a_cache_step_by_step():
+    model = make("like LLaMA", n_layers=1).eval()
+    source, target = texts(model, target_len=7)
+    compiled = torch.compile(model.decode, backend="eager", fullgraph=True)
+    with torch.inference_mode():
+        memory, cache, logits = model.encode(source), model.new_cache(7), []
+        for start, end in ((0, 2), (2, 3), (3, 4), (4, 7)):
+            logits.append(compiled(target[:, start:end], memory, cache=cache))
+        assert_near(torch.cat(logits, dim=1), model.decode(target, memory), 1e-6)
 
 
 @pytest.mark.usefixtures("compiler")

@@ -267,7 +267,7 @@ def drop_last_line(file, _folder):
     file.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
 
 
-NO_MERGE = "the 0 merges build 0 of the 79 tokens of several characters .* cut off"
+NO_MERGE = "the 0 merges build 0 of the 79 tokens of several characters .* truncated"
 DAMAGE = {
     "no folder": (None, None, FileNotFoundError, "no folder"),
     "no languages": ("translator.json", lambda file, _: file.unlink(), FileNotFoundError, "holds"),

@@ -120,7 +120,7 @@ def test_what_is_not_finite_leaves_a_gap():
         (X, {"a": {"b": [math.nan, -1.0, 2.0]}}, {"log_y": True}, "value -1; a number needs"),
         ([], {"a": {"b": []}}, {}, "x has no points"),
         ([0, 1, 2], {"a": {"b": X}}, {"log_x": True}, "x has the value 0"),
-        (X, {"a": X}, {}, r"no dictionary of dictionaries; pass \{title: \{series"),
+        (X, {"a": X}, {}, r"not a dictionary of dictionaries; pass \{title: \{series"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_with_both_values(x, panels, options, message):

@@ -221,12 +221,12 @@ VOCABULARY = {
     "lines of a file": (
         lambda: vocabulary_slider(cast(Any, ["l o", "lo w"]), "low"),
         ValueError,
-        ["'l o' is no merge", "pairs of tokens"],
+        ["'l o' is not a merge", "pairs of tokens"],
     ),
     "a merge of one": (
         lambda: vocabulary_slider(cast(Any, [("l", "o"), ("low",)]), "low"),
         ValueError,
-        ["('low',) is no merge"],
+        ["('low',) is not a merge"],
     ),
     "a place beyond the slider": (
         lambda: vocabulary_slider([("l", "o")], "low", start=51),

@@ -128,7 +128,8 @@ class MultiHeadAttention(nn.Module):
         query, key, value : Tensor
             ``(batch, n_heads, q_len, d_k)``, then ``(batch, n_kv_heads, k_len, d_k)`` twice.
         """
-        memory, cache, rotation, weight = key, around.cache, around.rotation, self.query.weight
+        memory = None if key is query else key
+        cache, rotation, weight = around.cache, around.rotation, self.query.weight
         key = query if key is None else key
         value = key if value is None else value
         inputs, ours = (query, key, value), (weight.shape[1:], weight.dtype, weight.device)
@@ -173,15 +174,14 @@ class MultiHeadAttention(nn.Module):
             The context, ``(batch, n_heads, q_len, d_k)``.
         """
         group = self.n_heads // self.n_kv_heads
-        # A copy for each query head of a group: a cache moves its own about.
+        # A copy for each query head of a group, because a cache may reorder its buffers in place.
         key, value = (x.repeat_interleave(group, 1) for x in (key, value))
         if causal:
             mask = allowed_past(mask, query.size(2), key.size(2), query.device)
         context, weights = scaled_dot_product_attention(
             query, key, value, mask, bias=around.bias, scale=self.scale
         )
-        seen = {"query": query, "key": key, "value": value}
-        seen |= {"weights": weights, "context": context}
+        seen = {"query": query, "key": key, "value": value, "weights": weights, "context": context}
         for look in observers.get():
             look(self, **seen, bias=around.bias, scale=self.scale, mask=mask)
         return context

@@ -118,7 +118,7 @@ def scaled_dot_product_attention(
         Boolean, broadcastable to ``(..., q_len, k_len)``; ``True`` = may attend.
     bias : Tensor, optional
         Added to the scores, broadcastable to ``(..., q_len, k_len)``: how some models encode
-        positions (chapter 6). To hide keys is the mask's task: a row of minus infinity gives NaN.
+        positions (chapter 6). Hiding keys is the mask's job: a row of minus infinity gives NaN.
     scale : float, optional
         Factor that multiplies the scores, positive. Defaults to :math:`1 / \sqrt{d_k}`.
 

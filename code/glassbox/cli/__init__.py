@@ -15,7 +15,7 @@ import glassbox
 
 #: The commands, and the help text of each in ``glassbox --help``.
 COMMANDS = {
-    "train": "train a model, or go on with one that was stopped",
+    "train": "train a model, or resume a run that was stopped",
     "translate": "translate sentences, given here or on standard input",
     "evaluate": "measure a model on held-out text of a corpus",
     "bench": "measure the speed against PyTorch and transformers",

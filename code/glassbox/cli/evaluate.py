@@ -26,7 +26,7 @@ CORPORA = {
     "english": "a BERT",
 }
 
-#: How many beams to measure with, if nothing is said.
+#: How many beams to measure with by default.
 DEFAULT_BEAMS = [1, 5]
 
 

@@ -75,9 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
         if (value := getattr(arguments, name)) is not None:
             option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option} {value} changes nothing as nothing is drawn: add --sample"
-            )
+            raise ValueError(f"--{option} {value} has no effect without sampling: add --sample")
     beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
     if arguments.length_penalty is not None and beams == 1:
         raise ValueError("--length-penalty is for beam search: name more than one of --beams")
@@ -192,7 +190,7 @@ def check_folder(file: Path) -> None:
     PermissionError
         If the folder does not admit new files.
     ValueError
-        If it exists and is no regular file, such as a pipe.
+        If it exists and is not a regular file, such as a pipe.
     """
     file = file.expanduser()  # a shell leaves the tilde of --json=~/figures.json
     if file.is_dir():

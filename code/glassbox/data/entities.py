@@ -90,7 +90,7 @@ def score_entities(
     Raises
     ------
     ValueError
-        If the sentences differ in number or in length, or a tag is none.
+        If the sentences differ in number or in length, or a tag is invalid.
 
     Notes
     -----

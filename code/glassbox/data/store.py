@@ -109,7 +109,7 @@ def find(name: str) -> Path:
         folders.insert(0, Path(named).expanduser())
         if not folders[0].is_dir():
             raise FileNotFoundError(
-                f"GLASSBOX_DATA={named} is no folder; make it, or unset the variable to use "
+                f"GLASSBOX_DATA={named} is not a folder; make it, or unset the variable to use "
                 f"{cache_folder()}"
             )
     for path in (folder / name for folder in folders):
@@ -137,7 +137,7 @@ def _check(path: Path, file: DataFile, what: str, hint: str = "") -> None:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if (size := path.stat().st_size) != file.bytes or digest != file.sha256:
-        wrong = "cut off" if size < file.bytes else "too long" if size > file.bytes else "altered"
+        wrong = "truncated" if size < file.bytes else "too long" if size > file.bytes else "altered"
         raise ValueError(
             f"{what} a copy that is {wrong}: {size} bytes with sha256 {digest}; {file.name} as "
             f"published at {file.address} has {file.bytes} bytes with sha256 {file.sha256}{hint}"

@@ -3,8 +3,9 @@
 ``bleu`` is BLEU from scratch; ``scores`` calls sacreBLEU, whose signature makes figures comparable;
 ``published`` reproduces the measures of two published runs. ``likelihood``, ``language_models`` and
 ``translators`` measure how probable a model finds human text, ``masked_language_models`` how well
-it guesses hidden words, and ``entities`` which names it finds. ``corpora`` and ``models`` find test
-sets and models by name, and ``report`` combines all.
+it guesses hidden words, and ``alignment`` how well its attention aligns words. ``score_entities``,
+from :mod:`glassbox.data`, measures which names it finds. ``corpora`` and ``models`` find test sets
+and models by name, and ``report`` combines all.
 """
 
 from glassbox.data.entities import score_entities as score_entities

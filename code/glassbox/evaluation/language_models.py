@@ -67,7 +67,7 @@ def evaluate_language_model(
     ValueError
         If the text has less than two tokens, or a number is out of its range.
     TypeError
-        If ``token_ids`` are not a tensor of integers, or ``model`` is no language model.
+        If ``token_ids`` are not a tensor of integers, or ``model`` is not a language model.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def estimate_loss(
     ValueError
         If the text is shorter than a window and its last label, or a number is out of its range.
     TypeError
-        If ``token_ids`` are not a tensor of integers, or ``model`` is no language model.
+        If ``token_ids`` are not a tensor of integers, or ``model`` is not a language model.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def estimate_loss(
     if (starts := token_ids.numel() - context) < 1:
         raise ValueError(
             f"a text of {token_ids.numel()} tokens is too short for windows of max_len={context} "
-            "and the label behind: take more text"
+            "and the label after it: take more text"
         )
     means = []
     with torch.inference_mode(), evaluating(model):
@@ -161,7 +161,7 @@ def _window_losses(
 
 
 def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
-    """Reject what is no text; return how much of it the model reads at a time."""
+    """Reject what is not a text; return how much of it the model reads at a time."""
     if not isinstance(model, LanguageModel):
         raise TypeError(f"model is of type {type(model).__name__}; expected a LanguageModel")
     check_tensors(token_ids=token_ids)

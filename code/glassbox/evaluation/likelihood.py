@@ -26,7 +26,7 @@ class Likelihood:
     Raises
     ------
     ValueError
-        If there is no token or no byte, or ``nats`` is not a number.
+        If there is no token or no byte, or ``nats`` is not finite.
     """
 
     nats: float
@@ -37,8 +37,8 @@ class Likelihood:
         check_counts(self, "n_tokens", "n_bytes")
         if not math.isfinite(self.nats):
             raise ValueError(
-                f"nats={self.nats}: the model gives what is there no probability, or no number; "
-                "are its weights finite?"
+                f"nats={self.nats}: the model assigns the text probability 0 or NaN; are its "
+                "weights finite?"
             )
 
     @property

@@ -84,8 +84,8 @@ def check_model(model: nn.Module) -> Any:
     """
     if not hasattr(model, "new_cache") or not hasattr(model, "config"):
         raise TypeError(
-            f"{type(model).__name__} is no language model of this package: expected one that has "
-            "new_cache, such as GPT2. One of the reference library's is read by from_pretrained"
+            f"{type(model).__name__} is not a language model of this package, such as GPT2. To "
+            "use a model of transformers, load it with from_pretrained"
         )
     return model.config
 
@@ -115,7 +115,7 @@ def check_source(model: nn.Module, prompt_ids: object, source_ids: object, mask:
             "the source part of the prompt"
         )
     elif prompt_ids is None:
-        raise ValueError(f"prompt_ids is None: {name} needs at least one token to go on from")
+        raise ValueError(f"prompt_ids is None: {name} needs at least one token to continue from")
 
 
 def check_prompt(
@@ -162,7 +162,7 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
         If one is empty, if there is no tokenizer to read the text, or if there are beams.
     TypeError
         If they are a single string, which would be read as its characters, can be read only once,
-        or are no strings.
+        or are not strings.
     """
     several = isinstance(stop_strings, Collection) and not isinstance(stop_strings, str)
     if not several or not all(isinstance(string, str) for string in stop_strings):
@@ -220,7 +220,7 @@ def check_choice(logits: Tensor, n: int | None) -> None:
     """
     if n is not None and (stuck := logits.amax(dim=-1) == -math.inf).any():
         raise ValueError(
-            f"no_repeat_ngram={n} rules out every token that could go on in row "
+            f"no_repeat_ngram={n} rules out every token that could come next in row "
             f"{int(stuck.nonzero()[0])}: write fewer tokens, or rule out longer n-grams only"
         )
 

@@ -70,7 +70,7 @@ def generate(
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
         padded on the right, if an id is not in the vocabulary, if a source is missing or
         superfluous, if the mask of padding or the tokenizer for stop strings is missing, or
-        if ``no_repeat_ngram`` leaves a text no token to go on with, except with beams.
+        if ``no_repeat_ngram`` leaves a text no token to continue with, except with beams.
     TypeError
         If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
         is no such option.
@@ -138,8 +138,8 @@ stop_strings, **options
     config = configure(config, options)
     if config.n_beams > 1:
         raise ValueError(
-            f"n_beams={config.n_beams}: which beam is best is known at the end only, so that "
-            "there is nothing to stream; use generate"
+            f"n_beams={config.n_beams}: the best beam is known only at the end, so nothing "
+            "can be streamed: use generate"
         )
     check_stop_strings(stop_strings, tokenizer)
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}

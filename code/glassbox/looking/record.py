@@ -120,7 +120,9 @@ def record(model: nn.Module) -> Iterator[Tape]:
     The model does not change: nothing is stored on its modules, tensors keep their gradients, and
     outputs stay the same up to rounding (without a recording PyTorch's fused kernel computes
     them). Recordings may be nested, even of a model and one of its parts, and do not include what
-    other threads compute. A compiled model runs uncompiled while it is recorded.
+    other threads compute. A compiled model runs uncompiled while it is recorded. With activation
+    checkpointing on a CPU, run the backward pass inside the block too: it computes the
+    checkpointed attentions again, and they are recorded twice.
 
     Parameters
     ----------
@@ -177,7 +179,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
 
 
 def named_modules(model: nn.Module) -> dict[str, nn.Module]:
-    """Return the modules inside a model by their names; there are none in what is no model."""
+    """Return the modules inside a model by their names; there are none in what is not a model."""
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
     return dict(model.named_modules()) if isinstance(model, nn.Module) else {}
 

@@ -108,11 +108,12 @@ class BertEmbeddings(nn.Module):
         token_ids: Int[Tensor, "batch length"] | None,
         token_types: Int[Tensor, "batch length"] | None = None,
         inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
+        unmasked: int | None = None,  # the id of padding, if there is no mask: rejected
     ) -> Float[Tensor, "batch length d_model"]:
         """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))
         if inputs_embeds is None and token_ids is not None:
-            check_token_ids("token_ids", token_ids, len(table), table.device)
+            check_token_ids("token_ids", token_ids, len(table), table.device, unmasked)
         else:
             check_instead_of_ids(token_ids, inputs_embeds, table)
         x = self.token(token_ids) if inputs_embeds is None else inputs_embeds
@@ -178,7 +179,8 @@ class Bert(Pretrained):
         Tensor
             ``(batch, length, d_model)``.
         """
-        x = self.embeddings(token_ids, token_types, inputs_embeds)
+        unmasked = self.config.pad_id if mask is None else None
+        x = self.embeddings(token_ids, token_types, inputs_embeds, unmasked)
         if mask is not None:
             (batch, length), n_heads = x.shape[:2], self.config.heads(0)
             check_model_mask("mask", mask, (batch, n_heads, length, length), x.device)

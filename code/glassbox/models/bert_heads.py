@@ -1,4 +1,4 @@
-"""BERT with a task: fill in masked words, classify texts, classify words."""
+"""BERT with a task: fill in masked words, classify texts, classify words (chapter 11)."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_dtype, check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
+from glassbox.linear import Linear
 from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.layouts import bert as layouts
 from glassbox.pretrained import Pretrained
@@ -170,9 +171,9 @@ class BertForMaskedLM(BertWithHead):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.transform = Linear(config.d_model, config.d_model)
         self.norm = LayerNorm(config.d_model, config.norm_eps)
-        self.output = nn.Linear(config.d_model, config.vocab_size)
+        self.output = Linear(config.d_model, config.vocab_size)
         init_weights(self.transform)
         init_weights(self.output)
         self.output.weight = self.bert.embeddings.token.weight
@@ -249,9 +250,9 @@ class BertForSequenceClassification(BertWithHead):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.pooler = nn.Linear(config.d_model, config.d_model)
+        self.pooler = Linear(config.d_model, config.d_model)
         self.dropout = _dropout(config)
-        self.classifier = nn.Linear(config.d_model, config.n_labels)
+        self.classifier = Linear(config.d_model, config.n_labels)
         init_weights(self.pooler)
         init_weights(self.classifier)
 
@@ -292,7 +293,7 @@ class BertForTokenClassification(BertWithHead):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.dropout = _dropout(config)
-        self.classifier = nn.Linear(config.d_model, config.n_labels)
+        self.classifier = Linear(config.d_model, config.n_labels)
         init_weights(self.classifier)
 
     def logits(

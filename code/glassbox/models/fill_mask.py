@@ -1,4 +1,4 @@
-"""Fill in the blanks of a text with a BERT."""
+"""Fill in the blanks of a text with a BERT (chapter 11)."""
 
 import os
 from typing import NamedTuple

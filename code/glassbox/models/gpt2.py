@@ -1,4 +1,4 @@
-"""GPT-2: the Transformer's decoder on its own (chapter 10)."""
+"""GPT-2: the Transformer's decoder on its own (chapter 11)."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""LLaMA: a modern decoder."""
+"""LLaMA: a modern decoder (chapter 11)."""
 
 from dataclasses import dataclass
 from typing import Any

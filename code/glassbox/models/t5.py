@@ -1,4 +1,4 @@
-"""T5: every task is text in, text out; positions are distances (chapters 6 and 8)."""
+"""T5: every task is text in, text out; positions are distances (chapters 6, 8 and 11)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

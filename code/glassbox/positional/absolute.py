@@ -102,7 +102,8 @@ def sinusoidal_encoding(
     Returns
     -------
     Tensor
-        ``(..., d_model)``, float32, accurate to the last digit even at distant positions.
+        ``(..., d_model)``, float32, accurate to the last digit even at distant positions,
+        except on MPS, which has no float64.
 
     Raises
     ------

@@ -131,7 +131,8 @@ def rotary_rotation(
     Parameters
     ----------
     positions : Tensor
-        Integers of any size, ``(..., length)``, negative ones included.
+        Integers, ``(..., length)``, negative ones included. Beyond :math:`2^{24}` float32 does not
+        hold every integer, so neighbours may get the same angles.
     frequencies : Tensor
         :math:`\theta`, ``(d_k / 2,)``; see :func:`rotary_frequencies`.
     interleaved : bool, optional

@@ -166,7 +166,7 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     ValueError
         If there is one; the message names the piece.
     TypeError
-        If they are no sequence, such as a mapping.
+        If they are not a sequence, such as a mapping.
     """
     if not isinstance(pieces, Sequence):
         raise TypeError(f"pieces is {type(pieces).__name__}; expected a sequence of token, score")
@@ -195,7 +195,7 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
 def check_merges(
     merges: Iterable[tuple[str, str]], vocabulary: Mapping[str, int]
 ) -> dict[tuple[str, str], int]:
-    """Return the rank of each merge; reject what is no pair, is listed twice, or cannot be a token.
+    """Return the rank of each merge; reject non-pairs, duplicates, and what cannot be a token.
 
     Raises
     ------

@@ -36,7 +36,7 @@ class CharacterMap:
         if not whole or 0 not in table[4 + size + last :]:  # the end of the last replacement
             raise ValueError(
                 f"a character map of {len(table)} bytes that begins with a trie of {size}: it is "
-                "damaged or cut off"
+                "damaged or truncated"
             )
         self.table = table
         self._replacements = table[4 + size :]

@@ -175,7 +175,7 @@ def stream(*numbers: int) -> int:
     mixed = 0
     for number in numbers:
         if not 0 <= number < 2**32:
-            raise ValueError(f"{number} is no seed: expected 0 to {2**32 - 1}")
+            raise ValueError(f"{number} is not a seed: expected 0 to {2**32 - 1}")
         mixed = _scramble(mixed ^ index(number))
     return mixed >> 1
 

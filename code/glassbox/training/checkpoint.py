@@ -143,7 +143,7 @@ def load_checkpoint(path: Path, training: TrainingState) -> None:
     if differing:
         raise ValueError(
             f"{path} is from a run with another configuration: {'; '.join(differing)}. Train into "
-            "another folder, or go on with the configuration that it has"
+            "another folder, or continue with its configuration"
         )
     fill_weights(training.model, checkpoint.tensors[MODEL], path)
     moments = checkpoint.tensors[OPTIMIZER]
@@ -203,8 +203,8 @@ def read_checkpoint(path: Path, files: Collection[str] = (MODEL, OPTIMIZER)) -> 
         return _read(path, files)
     except _DAMAGE as error:
         raise CheckpointError(
-            f"{path} cannot be read: {error}. {last_good(path.parent, before=path)}: delete what "
-            "is newer, and training goes on from there"
+            f"{path} cannot be read: {error}. {last_good(path.parent, before=path)}: delete the "
+            "newer checkpoints to resume from it"
         ) from error
 
 

@@ -49,7 +49,7 @@ class TrainingConfig:
     ValueError
         If a number is out of its range or a kind is unknown.
     TypeError
-        If a number is none, ``compile`` neither true nor false, or ``schedule`` not a schedule.
+        If a number has the wrong type, ``compile`` is not a bool, or ``schedule`` not a schedule.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Several processes that train one model: each computes a part of every batch."""
+"""Several processes that train one model: each computes a part of every batch (chapter 12)."""
 
 import os
 from collections.abc import Iterator
@@ -181,7 +181,7 @@ def _gpu(asked: torch.device, rank: int, count: int) -> torch.device:
     if index >= torch.cuda.device_count():
         raise ValueError(
             f"process {rank} of {count} is to use GPU {index}, counted from 0, but there are "
-            f"{torch.cuda.device_count()}: start fewer processes, or take the device 'cpu'"
+            f"{torch.cuda.device_count()}: start fewer processes, or use device 'cpu'"
         )
     return torch.device("cuda", index)
 

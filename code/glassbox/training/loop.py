@@ -127,8 +127,11 @@ def train(
             raise TypeError(f"{name} is of type {found}; expected a {kind.__name__}")
     group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder).expanduser()
     # As in JSON: tuples become lists, and unsupported types fail before the first step.
-    described = {**(described or {}), **defining_task(task), **defining(config)}
-    definition = json.loads(json.dumps(described))
+    definition: dict[str, object] = {}
+    for part in (described or {}, defining_task(task), defining(config)):
+        if both := definition.keys() & part.keys():
+            raise ValueError(f"task and training both define {sorted(both)}: rename the task's")
+        definition |= json.loads(json.dumps(part))
     torch.manual_seed(stream(config.seed, 0))
     model = task.build().to(group.device)
     wrapped = distribute(model, group, config.sharding)
@@ -136,17 +139,18 @@ def train(
     if config.compile:
         wrapped.compile()
     training = TrainingState(task, config, group, model, wrapped, optimizer, folder, definition)
-    resume(training)
-    done = training.progress.step
-    with (
-        locked_folder(training),
-        Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
-        progress_bar(config.steps, done, show=group.first) as advance,
-        stop_signals() as stop_if_asked,
-    ):
-        training_loop(training, [check_finite, log.after_step, advance, stop_if_asked, save_if_due])
-        if training.done:
-            write_model(training)
+    with locked_folder(training):
+        resume(training)
+        done = training.progress.step
+        with (
+            Metrics(folder, resume_at=done, tensorboard=tensorboard, write=group.first) as log,
+            progress_bar(config.steps, done, show=group.first) as advance,
+            stop_signals() as stop_if_asked,
+        ):
+            callbacks = [check_finite, log.after_step, advance, stop_if_asked, save_if_due]
+            training_loop(training, callbacks)
+            if training.done:
+                write_model(training)
     return training.done
 
 

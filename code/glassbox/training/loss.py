@@ -80,6 +80,9 @@ def cross_entropy(
     -----
     Szegedy et al. (2016), section 7, as in PyTorch; Vaswani et al. (2017), section 5.4. Chapter 9,
     equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and ``eq-label-smoothing``.
+
+    The kernel has first derivatives only. For second ones, or ``torch.func.grad``, compute the
+    loss within :func:`glassbox.formulas`.
     """
     _check(logits, labels, smoothing)
     counted = torch.ones_like(labels, dtype=torch.bool)
@@ -155,5 +158,5 @@ def _check_range(labels: Tensor, vocab_size: int) -> None:
     if low < 0 or high >= vocab_size:
         raise ValueError(
             f"labels run from {low} to {high}; the logits are of 0 to {vocab_size - 1}. If one of "
-            "these stands for no word, name it: ignore_id"
+            "them marks positions to skip, pass it as ignore_id"
         )

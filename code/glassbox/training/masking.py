@@ -1,4 +1,4 @@
-"""Masked language modelling: hide some tokens of a text, to be predicted from the rest."""
+"""Masked language modelling: hide tokens of a text, and predict them from the rest (chapter 11)."""
 
 from collections.abc import Collection
 
@@ -117,7 +117,7 @@ def mask_tokens(
 
 
 def check_masking(rate: float, masked: float, random: float) -> None:
-    """Reject shares that are none.
+    """Reject invalid shares.
 
     Raises
     ------

@@ -201,7 +201,7 @@ def _append(file: FileIO, line: bytes) -> None:
             line = line[file.write(line) :]
     except OSError as error:
         file.truncate(end)
-        raise OSError(error.errno, f"{error.strerror}: the log cannot go on", file.name) from error
+        raise OSError(error.errno, f"{error.strerror}: cannot write the log", file.name) from error
 
 
 def _forget(path: Path, step: int) -> None:
@@ -225,7 +225,7 @@ def _entries(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
             if number == len(lines):
                 break  # truncated or empty: a whole line ends in a newline
             raise ValueError(
-                f"{path}, line {number}: {line[:80]!r} is no measurement ({error}): delete the line"
+                f"{path}, line {number}: {line[:80]!r} is not a measurement ({error}): delete it"
             ) from error
     return entries
 

@@ -122,6 +122,8 @@ class TrainingState:
         done, last = self.progress, self.config.steps
         while done.step < last:
             steps = self.task.epoch(done.epoch)
+            if not steps:
+                raise ValueError(f"epoch {done.epoch} has no steps: task.epoch must return some")
             if done.position >= len(steps):
                 raise ValueError(
                     f"epoch {done.epoch} has {len(steps)} steps, of which {done.position} are "

@@ -27,7 +27,8 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
         A callback of the loop, which stops all processes if one of them was asked to.
     """
     asked = False
-    former: dict[int, Any] = {}
+    former: dict[int, Any] = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    installed = []
 
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal asked
@@ -40,12 +41,13 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
 
     try:
         with suppress(ValueError):  # outside the main thread
-            for number in (signal.SIGINT, signal.SIGTERM):
-                former[number] = signal.signal(number, ask)
+            for number in former:
+                signal.signal(number, ask)
+                installed.append(number)
         yield after_step
     finally:
-        for asked_by, handler in former.items():
-            signal.signal(asked_by, handler)
+        for number in installed:
+            signal.signal(number, former[number])
 
 
 def check_finite(training: TrainingState) -> None:

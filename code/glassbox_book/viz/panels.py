@@ -82,12 +82,12 @@ def side_by_side(
     Raises
     ------
     ValueError
-        If there are no panels, they are no mappings, or ``columns`` is less than 1.
+        If there are no panels, they are not mappings, or ``columns`` is less than 1.
     """
     if not panels:
         raise ValueError(f"no panels to draw; pass {expected}")
     if nested and not all(isinstance(panel, Mapping) for panel in dict(panels).values()):
-        raise ValueError(f"{panels!r:.60} is no dictionary of dictionaries; pass {expected}")
+        raise ValueError(f"{panels!r:.60} is not a dictionary of dictionaries; pass {expected}")
     if columns < 1:
         raise ValueError(f"columns={columns}: must be at least 1")
     return min(columns, len(panels))

@@ -1,4 +1,4 @@
-"""The layouts of GPT-2's and LLaMA's files (chapter 10)."""
+"""The layouts of GPT-2's and LLaMA's files (chapter 11)."""
 
 from collections.abc import Mapping
 from typing import Any

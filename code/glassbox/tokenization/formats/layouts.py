@@ -58,7 +58,7 @@ def _check_merges(file: Path, tokenizer: BPE) -> None:
         raise ValueError(
             f"{file}: the {len(merges)} merges build {len(longer) - len(missing)} of the "
             f"{len(longer)} tokens of several characters in the vocabulary; no merge builds "
-            f"{missing[0]!r}. Is the list of merges cut off? If it is complete, name the tokens "
+            f"{missing[0]!r}. Is the list of merges truncated? If it is complete, name the tokens "
             "that no merge builds in special_tokens"
         )
 

@@ -59,10 +59,10 @@ def read_model(file: Path) -> dict[str, Any]:
     try:
         model.ParseFromString(file.read_bytes())
     except (DecodeError, ValueError) as error:
-        raise ValueError(f"{file} is no SentencePiece model, or cut off: {error}") from error
+        raise ValueError(f"{file} is not a SentencePiece model, or truncated: {error}") from error
     if not (model.pieces and model.HasField("trainer_spec") and model.HasField("normalizer_spec")):
         lacks = "it lacks the pieces, or how they were trained, or the normalizer"
-        raise ValueError(f"{file} is no SentencePiece model, or cut off: {lacks}")
+        raise ValueError(f"{file} is not a SentencePiece model, or truncated: {lacks}")
     training, normalizer = model.trainer_spec, model.normalizer_spec
     if training.model_type != training.BPE:
         kind = training.ModelType.Name(training.model_type)

@@ -8,7 +8,7 @@ const halves = Float32Array.from({ length: 65_536 }, (_, bits) => {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024));
 });
 
-const CUT_OFF = "the weights file is cut off";
+const TRUNCATED = "the weights file is truncated";
 
 function widen(bits) {
   const numbers = new Float32Array(bits.length);
@@ -19,10 +19,10 @@ function widen(bits) {
 // The rows of each tensor by its name: an array of Float32Arrays, of which a vector is one.
 export function readTensors(buffer) {
   const size = buffer.byteLength < 8 ? Infinity : Number(new DataView(buffer).getBigUint64(0, true));
-  if (8 + size > buffer.byteLength) throw new Error(CUT_OFF);
+  if (8 + size > buffer.byteLength) throw new Error(TRUNCATED);
   const { __metadata__, ...header } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const ends = Object.values(header).map(({ data_offsets: [, end] }) => end);
-  if (8 + size + Math.max(...ends) !== buffer.byteLength) throw new Error(CUT_OFF);
+  if (8 + size + Math.max(...ends) !== buffer.byteLength) throw new Error(TRUNCATED);
   const tensors = {};
   for (const [name, { dtype, shape, data_offsets: [start, end] }] of Object.entries(header)) {
     const bytes = buffer.slice(8 + size + start, 8 + size + end);
