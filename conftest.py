@@ -23,6 +23,9 @@ class Kernel(RunningKernel):
     def __init__(self, name: str, cwd: str | None = None, startup_timeout: int = 60) -> None:
         self.folder = TemporaryDirectory(ignore_cleanup_errors=True)
         super().__init__(name, cwd=self.folder.name, startup_timeout=startup_timeout)
+        # While libraries are imported, the garbage collector walks through them again and again
+        # and finds nothing to free.
+        self.kc.execute_interactive("__import__('gc').set_threshold(100_000)", silent=True)
         if salt := os.environ.get("GLASSBOX_SHAKEN"):
             enter = f"import sys; sys.path.append({str(ROOT)!r}); import tools.shaken as shaken"
             self.kc.execute_interactive(f"{enter}; shaken.enter({salt})", store_history=False)
