@@ -21,6 +21,8 @@ from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwri
 
 from tools.serve import Server
 
+gc.disable()  # until all tests are collected: what is imported stays
+
 # Execute the shapes that annotations give, and only in the modules that give any. At once: the
 # conftest of a folder, which pytest reads before any hook runs, may import them.
 CODE = Path(__file__).resolve().parents[1] / "code"
@@ -352,3 +354,4 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector what stays for good: libraries, and thousands of tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()
