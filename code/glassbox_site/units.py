@@ -1,4 +1,4 @@
-"""Keep a number and its unit on one line."""
+"""Keep on one line: a number and its unit, and a short entry of a table that has a number."""
 
 import re
 
@@ -8,6 +8,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 CODE = nodes.FixedTextElement | nodes.literal | nodes.raw | nodes.math | nodes.math_block
 APART = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?B|[mn]?s)(?!\w))")
+SHORT = re.compile(r"(?=.*\d).{,16}")
 
 
 class Units(SphinxPostTransform):
@@ -19,8 +20,12 @@ class Units(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         """Act on this document."""
         for text in list(self.document.findall(nodes.Text)):
-            if APART.search(text) and not isinstance(text.parent, CODE):
-                text.parent.replace(text, nodes.Text(APART.sub("\N{NO-BREAK SPACE}", text)))
+            entry = text.parent.parent  # but names of columns may be broken
+            body = isinstance(entry, nodes.entry) and isinstance(entry.parent.parent, nodes.tbody)
+            short = body and SHORT.fullmatch(entry.astext())
+            joined = re.sub(" " if short else APART, "\N{NO-BREAK SPACE}", text)
+            if joined != text and not isinstance(text.parent, CODE):
+                text.parent.replace(text, nodes.Text(joined))
 
 
 def setup(app: Sphinx) -> None:

@@ -68,6 +68,25 @@ def test_number_and_unit_stay_on_one_line_in_text_alone():
 
 
 @pytest.mark.parametrize(
+    ("part", "entry", "joined"),
+    [
+        (nodes.tbody, "layer 0, head 2", True),
+        (nodes.tbody, "0.80 to 0.91", True),
+        (nodes.tbody, "LLaMA, 7 billion", True),
+        (nodes.tbody, "the token before", False),
+        (nodes.tbody, "training a small GPT-2", False),
+        (nodes.thead, "largest of 12", False),
+    ],
+)
+def test_a_short_entry_with_a_number_stays_on_one_line(part, entry, joined):
+    document = new_document("")
+    document += part("", nodes.row("", nodes.entry("", nodes.paragraph("", entry))))
+    Units(document).run()
+    shown = entry.replace(" ", "\N{NO-BREAK SPACE}") if joined else entry
+    assert document.astext() == shown
+
+
+@pytest.mark.parametrize(
     ("before", "after", "unbroken"),
     [
         ("so ", ", too", "m,"),

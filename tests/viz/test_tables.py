@@ -1,9 +1,13 @@
 """Tables hold what they are given, in a page and in a terminal."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import glassbox_site
 from glassbox_book.viz import Table
+from tests.conftest import Open
 
 
 def test_in_a_terminal_columns_stand_under_one_another_and_numbers_flush_right():
@@ -63,3 +67,28 @@ def test_texts_that_are_numbers_stand_flush_right_and_stay_on_one_line():
 def test_tokens_are_shown_with_their_spaces() -> None:
     table = Table(["after Ġlove"], [["Ġmachine Ġlearning"], ["Ċ"]])
     assert repr(table).split() == ["after", "␣love", "␣machine", "␣learning", "Ċ"]
+
+
+@pytest.mark.parametrize("entry", ["inf", "-inf", "1.2e-38", "3.4e+38", "−5e-01", "7e-01"])
+def test_numbers_without_end_and_with_an_exponent_are_numbers(entry: str) -> None:
+    assert Table(["n"], [(entry,), ("0.5",)]).numeric == [True]
+
+
+@pytest.mark.parametrize("entry", ["", "e-38", "infant", "1e", "1.2e-38 bits"])
+def test_what_only_looks_like_a_number_is_none(entry: str) -> None:
+    assert Table(["n"], [(entry,)]).numeric == [False]
+
+
+@pytest.mark.browser
+def test_words_do_not_stand_one_below_the_other_on_a_telephone(revisit: Open) -> None:
+    style = Path(glassbox_site.__file__).with_name("static") / "figures.css"
+    row = "".join(f"<td><p>{entry}</p></td>" for entry in ["the paper's big model", *["1,000"] * 9])
+    page = revisit(width=390).page
+    page.set_content(
+        f"<!DOCTYPE html><style>{style.read_text(encoding='utf-8')}</style>"
+        f'<div class="bd-article"><table><tbody><tr>{row}</tr></tbody></table></div>'
+    )
+    widths = "all => all.map((e) => e.offsetWidth / parseFloat(getComputedStyle(e).fontSize))"
+    words, *numbers = page.locator("td > p").evaluate_all(widths)
+    assert words >= 6.9
+    assert max(numbers) < 6.9

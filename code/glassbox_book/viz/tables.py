@@ -58,7 +58,8 @@ class Table:
 
 def _is_number(entry: Any) -> bool:
     if isinstance(entry, str):
-        return re.fullmatch(r"[-+−]?\d[\d,]*(\.\d+)?( ?%)?( ± [\d.]+)?", entry) is not None
+        number = r"[-+−]?(inf|\d[\d,]*(\.\d+)?(e[-+]\d+)?)( ?%)?( ± [\d.]+)?"
+        return re.fullmatch(number, entry) is not None
     return isinstance(entry, Real)
 
 
