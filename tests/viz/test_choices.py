@@ -60,6 +60,31 @@ def test_the_table_follows_what_is_chosen(show: Show) -> None:
         assert cells == pytest.approx(expected, abs=0.006)
 
 
+def test_each_head_that_is_shown_has_its_table(show: Show) -> None:
+    found = records()
+    shown = show(head_view(found, TOKENS, layer=1, heads=[3, 1]))
+    summary, tables = shown.page.locator("summary"), shown.page.locator(".glassbox-scroll")
+    several = "The weights of layer 1 as tables, one for each head"
+
+    def are_those_of(*heads: int) -> None:
+        assert tables.count() == len(heads)
+        for table, head in zip(tables.all(), heads, strict=True):
+            assert f"layer 1, head {head} " in (table.locator("caption").text_content() or "")
+            assert (table.get_attribute("aria-label") or "").endswith(f"layer 1, head {head}")
+            cells = [float(cell) for cell in table.locator("td").all_text_contents()]
+            assert cells == pytest.approx(found[1].weights[0, head].ravel(), abs=0.006)
+
+    assert summary.text_content() == several
+    are_those_of(3, 1)
+    button = shown.frame.locator(".alone")
+    button.click()
+    assert summary.text_content() == "The weights of layer 1, head 1 as a table"
+    are_those_of(1)
+    button.click()
+    assert summary.text_content() == several
+    are_those_of(*range(HEADS))
+
+
 def test_numbers_of_a_key_are_those_of_its_column(show: Show) -> None:
     found = records()
     frame = show(head_view(found, TOKENS, layer=1, heads=[2])).frame
@@ -299,7 +324,9 @@ def test_one_button_shows_a_head_alone_and_all_again(show: Show) -> None:
     assert squares.evaluate_all(on) == [False, True, False, False]
     button.click()
     assert squares.evaluate_all(on) == [True] * 4
-    assert button.inner_text() == "Show head 0 alone"
+    assert button.inner_text() == "Show head 1 alone"
+    button.click()
+    assert squares.evaluate_all(on) == [False, True, False, False]
 
 
 def test_fingers_do_what_a_mouse_does_and_are_told_so(show: Show) -> None:

@@ -206,7 +206,7 @@ def test_views_work_in_an_output_that_cannot_see_the_page(
 def test_without_the_site_s_scripts_the_table_opens_and_says_why(show: Show) -> None:
     shown = show(head_view(records(), TOKENS), attributes="", drawn=False)
     shown.frame.wait_for_selector("text=Run this cell to draw the view.")
-    assert shown.page.locator("details[open] table").is_visible()
+    assert shown.page.locator("details[open] table").first.is_visible()
     assert shown.is_clean()
 
 
@@ -214,7 +214,7 @@ def test_on_the_site_a_reader_is_asked_for_no_cell(show: Show) -> None:
     nowhere = 'data-content_root="nowhere/"'
     shown = show(head_view(records(), TOKENS), attributes=nowhere, drawn=False)
     shown.frame.wait_for_selector("text=The view could not be loaded: check your connection")
-    assert shown.page.locator("details[open] table").is_visible()
+    assert shown.page.locator("details[open] table").first.is_visible()
 
 
 def test_a_notebook_server_s_scripts_are_found_below_its_base_address(show: Show) -> None:

@@ -166,7 +166,8 @@ def draw(
     heads : list of int
         The heads shown first, or the columns of the model view.
     layer, head : int
-        The layer and head whose table replaces the view where there are no scripts.
+        The layer and head whose table replaces the view where there are no scripts; the head view
+        has a table for each of ``heads``.
     expanded : bool
         As for :func:`neuron_view`.
     compared : bool
@@ -183,7 +184,8 @@ def draw(
     tokens = {"left": maps.rows, "right": maps.columns}
     data: dict[str, Any] = {"view": kind, **tokens, "layers": layers}
     picked = maps.pick(layers, heads if kind == "model" else None)
-    static = one_head_table(maps, layer, head)
+    shown = heads if kind == "head" else [head]
+    static = "".join(one_head_table(maps, layer, each) for each in shown)
     summary, first = f"The weights of layer {layer}, head {head} as a table", ""
     if kind == "neuron":
         drawing = geometry.neuron_drawing(*lengths)
@@ -204,6 +206,8 @@ def draw(
         squares = geometry.squares_in_a_row(maps.n_heads)
         data |= {"size": drawing.as_data(), "layer": place, "heads": heads, "squares": squares}
         first = f", first layer {layer}"
+        if len(heads) > 1:
+            summary = f"The weights of layer {layer} as tables, one for each head"
     data["models"] = [model_data(picked)]
     return View(
         text=f"{kind.capitalize()} view: {extent(picked)}{first}",

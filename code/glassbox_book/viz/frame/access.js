@@ -155,8 +155,9 @@ const markSquares = (panel) => {
   });
   const alone = state.heads.length === 1;
   panel.root.classList.toggle('lone', alone);
+  if (alone) [state.alone] = state.heads;
   const button = panel.controls.querySelector('.alone');
-  button.textContent = alone ? 'Show all heads' : `Show head ${state.heads[0]} alone`;
+  button.textContent = alone ? 'Show all heads' : `Show head ${state.alone ?? state.heads[0]} alone`;
   button.hidden = panel.squares.length === 1;
 };
 

@@ -7,6 +7,7 @@ const state = {
   layer: data.layer ?? 0, // index into data.layers
   head: data.head ?? 0,
   heads: data.view === 'head' ? data.heads : null, // those switched on in the head view
+  alone: null, // the head that was last shown alone
   open: null, // [layer, head] of the enlarged thumbnail of the model view
   expanded: Boolean(data.expanded),
   query: 0, // the one whose computation the expanded neuron view shows

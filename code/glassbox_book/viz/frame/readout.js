@@ -120,7 +120,7 @@ const differenceHere = () => {
   return [element('span', { class: 'difference' }, `${where}: largest difference ${most.toFixed(DIGITS)}. `)];
 };
 
-// The table below the frame follows the choice, where the page can be reached.
+// The tables below the frame follow the choice, where the page can be reached.
 const followInPage = () => {
   const head = shownHead() ?? state.heads?.[0];
   const layer = data.view === 'model' ? state.open?.[0] : state.layer;
@@ -131,28 +131,37 @@ const followInPage = () => {
   } catch {
     return;
   }
-  const named = data.view === 'model' ? data.heads[head] : head;
-  const where = `layer ${data.layers[layer]}, head ${named}`;
-  const rename = (text) => text.replace(/layer \d+, head \d+/, where);
-  details.querySelectorAll('table').forEach((table, which) => {
-    const rows = [...table.tBodies[0].rows];
-    if (rows[0].cells.length !== data.right.length + 1) return; // a list of the strongest keys
-    rows.forEach((row, query) => {
+  const where = (each) =>
+    `layer ${data.layers[layer]}, head ${data.view === 'model' ? data.heads[each] : each}`;
+  const rename = (text, each) => text.replace(/layer \d+, head \d+/, where(each));
+  const several = data.view === 'head' && !data.names; // a table for each head that is on
+  let tables = [...details.querySelectorAll('table')];
+  if (tables[0].rows[0].cells.length !== data.right.length + 1) tables = []; // the strongest keys alone
+  else if (several) {
+    const another = () => details.appendChild(tables[0].parentElement.cloneNode(true)).firstChild;
+    while (tables.length < state.heads.length) tables.push(another());
+    tables.splice(state.heads.length).forEach((table) => table.parentElement.remove());
+  }
+  tables.forEach((table, which) => {
+    const [drawing, each] = several ? [0, state.heads[which]] : [which, head];
+    [...table.tBodies[0].rows].forEach((row, query) => {
       [...row.cells].slice(1).forEach((cell, key) => {
-        const weight = drawings[which].weights[layer][head][query][key];
+        const weight = drawings[drawing].weights[layer][each][query][key];
         cell.textContent = weight.toFixed(2);
         cell.style.background = `rgba(0,114,178,${(0.6 * weight).toFixed(2)})`;
       });
     });
-    table.caption.textContent = rename(table.caption.textContent);
+    table.caption.textContent = rename(table.caption.textContent, each);
     const region = table.parentElement;
-    region.setAttribute('aria-label', rename(region.getAttribute('aria-label')));
+    region.setAttribute('aria-label', rename(region.getAttribute('aria-label'), each));
     const summary = details.querySelector('summary');
-    summary.textContent = rename(summary.textContent);
+    if (!several) summary.textContent = rename(summary.textContent, head);
+    else if (tables.length === 1) summary.textContent = `The weights of ${where(head)} as a table`;
+    else summary.textContent = `The weights of layer ${data.layers[layer]} as tables, one for each head`;
   });
   const difference = details.querySelector('.glassbox-difference');
   if (difference) {
     const number = data.differences[layer][head].toFixed(DIGITS);
-    difference.textContent = `Largest difference in ${where}: ${number}.`;
+    difference.textContent = `Largest difference in ${where(head)}: ${number}.`;
   }
 };

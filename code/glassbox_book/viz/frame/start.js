@@ -115,7 +115,7 @@ const listen = (panel) => {
     });
   }
   panel.root.querySelector('.alone')?.addEventListener('click', () => {
-    fire(panel.squares[state.heads[0]], 'dblclick');
+    fire(panel.squares[state.alone ?? state.heads[0]], 'dblclick');
   });
   panel.root.querySelector('.expand')?.addEventListener('click', () => {
     fire(panel.root.querySelector(`${state.expanded ? '#expanded' : '#collapsed'} .icon`), 'click');
