@@ -99,6 +99,15 @@ def test_a_legend_of_its_own_stands_above_the_panel_where_it_cannot_pass_for_poi
         assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
 
 
+@pytest.mark.usefixtures("book_style")
+def test_a_legend_of_its_own_covers_no_name_of_an_axis():
+    panels = {name: (POINTS, None, [name, "a verb", "a verb"]) for name in ("insects", "b", "c")}
+    fig: Any = scatters(panels, columns=3, x_label="first", y_label="second component")
+    fig.draw_without_rendering()
+    said = fig.axes[0].yaxis.label.get_window_extent()
+    assert not any(ax.get_legend().get_window_extent().overlaps(said) for ax in fig.axes)
+
+
 def test_panels_with_other_groups_have_a_legend_each():
     fig: Any = scatters({"a": (POINTS, None, GROUPS), "b": (POINTS, None, ["x", "y", "y"])})
     shown = [[text.get_text() for text in ax.get_legend().get_texts()] for ax in fig.axes]
@@ -138,3 +147,12 @@ def test_no_panels_and_no_columns_are_refused():
 def test_labels_that_are_no_strings_are_refused():
     with pytest.raises(TypeError, match=r"pass strings"):
         scatter(POINTS, ["a", "b", 3])  # type: ignore[list-item]
+
+
+@pytest.mark.usefixtures("book_style")
+def test_the_legend_of_a_figure_that_scrolls_is_in_sight_on_a_telephone():
+    groups = ["family", "months", "numbers", "cities", "instruments", "drinks"]
+    fig = scatter(torch.rand(6, 2), groups=groups, wide=True)
+    fig.draw_without_rendering()
+    seen = 360 / (16 * 36) * PAGE_WIDTH * fig.dpi  # of the 36rem to which such a figure shrinks
+    assert fig.legends[0].get_window_extent().x1 <= seen

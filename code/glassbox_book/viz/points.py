@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Bbox, BboxBase
+from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
@@ -116,9 +116,12 @@ def scatters(
         if own_legends and len(panel.names) > 1:
             # Next to the title: inside the panel its markers would look like points.
             place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.02, 1.0)}
+            if y_label:  # it is below the title
+                up = ScaledTranslation(0, 15 / 72, fig.dpi_scale_trans)
+                place["bbox_transform"] = ax.transAxes + up
             ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
     if not own_legends:
-        legend(fig, axes[0], 3 if is_narrow() else 6)
+        legend(fig, axes[0], 3 if wide or is_narrow() else 6)
     write_level(axes)
     fig.draw_without_rendering()  # only then does everything have its position
     for ax, panel in zip(axes, drawn.values(), strict=True):
