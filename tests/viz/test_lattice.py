@@ -1,6 +1,7 @@
 """The lattice of a word: every piece that fits is there, and the best way is heavy."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from glassbox.tokenization import Pieces
 from glassbox_book import viz
 from glassbox_book.viz.style import TEAL
+from tests.viz.conftest import as_on_a_telephone
 
 PIECES = Pieces({p: math.log(q) for p, q in {"a": 0.1, "b": 0.2, "ab": 0.3, "ba": 0.4}.items()})
 
@@ -29,3 +31,17 @@ def test_the_most_probable_way_is_heavy() -> None:
 def test_a_word_without_letters_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         viz.lattice("", PIECES)
+
+
+@pytest.mark.usefixtures("book_style")
+@pytest.mark.parametrize("narrow", [False, True])
+def test_no_arc_runs_through_words(narrow: bool) -> None:
+    words = ["slow", "low", "lo", "est", "st", *"slowest"]
+    pieces = Pieces(dict.fromkeys(words, -1.5))
+    draw = partial(viz.lattice, "slowest", pieces)
+    fig = as_on_a_telephone(draw) if narrow else draw()
+    fig.draw_without_rendering()
+    (ax,) = fig.axes
+    arcs = [np.array(ax.transData.transform(line.get_xydata())) for line in ax.lines]
+    for box in (text.get_window_extent() for text in ax.texts):
+        assert not any(box.contains(*place) for arc in arcs for place in arc)

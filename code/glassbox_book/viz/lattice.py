@@ -60,6 +60,11 @@ def lattice(word: str, pieces: Pieces) -> Figure:
         if size > 1:
             ax.plot(middle - size / 2 * np.cos(turn), 0.62 * size * np.sin(turn), **look)
             said, y = f"{visible(word[start:end])} {math.exp(score):.3f}", 0.62 * size + 0.08
+            half = 0.04 * len(said) * (len(word) + 0.6) / width()
+            for a, b, _ in edges:  # the words keep clear of the arcs around this one
+                if a <= start and end <= b and size < b - a:
+                    room = (b - a) / 2 * math.sqrt(1 - ((y + 0.25) / 0.62 / (b - a)) ** 2) - half
+                    middle = float(np.clip(middle, (a + b) / 2 - room, (a + b) / 2 + room))
         else:
             ax.plot([start, end], [0, 0], **look)
             said, y = f"{math.exp(score):.3f}", -0.72
