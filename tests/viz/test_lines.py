@@ -64,6 +64,14 @@ def test_names_stand_at_the_ends_of_their_lines_and_none_covers_another(together
         assert all(box.x1 <= fig.bbox.x1 and box.y0 >= 0 for box in boxes(ax))
 
 
+@pytest.mark.usefixtures("book_style")
+def test_no_name_lies_on_the_axis():
+    fig = curves(X, {"": {"high": [9, 9, 9], "low": [2, 1, 0], "[SEP]": [1, 0, 0]}}, x_label="x")
+    fig.draw_without_rendering()
+    (ax,) = fig.axes
+    assert min(box.y0 for box in boxes(ax)) >= ax.get_window_extent().y0
+
+
 def test_names_of_lines_that_end_apart_stand_where_these_end():
     fig = curves(X, {"": {"low": [1, 1, 1], "high": [2, 2, 9]}}, x_label="x")
     assert [text.get_position()[1] for text in fig.axes[0].texts] == pytest.approx([0, 0])

@@ -239,7 +239,7 @@ def move_apart(fig: Figure) -> None:
         middles = [float(ax.transData.transform(text.xy)[1]) for text in names]
         gap = 1.2 * 10 * fig.dpi / 72
         frame = ax.get_window_extent()
-        places = _apart(middles, gap, frame.y0, frame.y1)
+        places = _apart(middles, gap, frame.y0 + 0.55 * gap, frame.y1)  # above the axis
         for text, middle, place in zip(names, middles, places, strict=True):
             text.set_position((7, (place - middle) * 72 / fig.dpi))
 
