@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from glassbox_book.machine import scene
-from glassbox_book.templates import environment
+from glassbox_book.templates import environment, fixed
 from glassbox_book.viz.tokens import visible
 
 pytestmark = pytest.mark.browser
@@ -82,6 +82,11 @@ def test_bars_are_the_same(draw):
     parts: Any = environment().get_template("machine/page/parts.html").module
     escaped = str(parts.bars(likely, 9)).replace("&amp;", "&#38;").replace("&lt;", "&#60;")
     assert draw("bars", given, 9) == escaped
+
+
+@pytest.mark.parametrize("number", [-2.2064, -0.0004, 0.0, 5.6569])
+def test_a_number_has_the_same_sign(number, draw):
+    assert draw("fixed", number, 3) == fixed(number, 3)
 
 
 @pytest.mark.parametrize(

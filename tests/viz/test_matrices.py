@@ -137,6 +137,13 @@ def test_numbers_show_where_they_are_asked_for_and_have_room():
     assert '<td style="--v:0.167">1.00</td>' in heat_map(SMALL, **LABELS, annotate="{:.2f}").body
 
 
+def test_zero_has_no_minus() -> None:
+    drawn = heat_map([[-0.004, -0.0, 0.004, -0.01, -10.0]], **LABELS, annotate="{:.2f}")
+    assert [cell.text for cell in soup(drawn).select("td[style]")] == [
+        *("0.00", "0.00", "0.00", "-0.01", "-10.00")
+    ]
+
+
 def test_scale_says_what_the_numbers_are():
     assert scale(heat_map(LARGE, **LABELS, value_label="cosine")) == "-2.0 0 2.0 cosine"
 

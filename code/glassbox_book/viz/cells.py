@@ -8,6 +8,7 @@ with many cells becomes a picture: one PNG for each sign, through which the same
 import base64
 import io
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -126,7 +127,7 @@ def _written(matrix: NDArray[np.float64], number: str) -> list[list[str]]:
     """Return the numbers of a matrix as text, or nothing if it has too many for cells."""
     if max(matrix.shape) > _MOST_CELLS:
         return []
-    return [[number.format(x) for x in row] for row in matrix]
+    return [[re.sub("^-(?=[0.]+$)", "", number.format(x)) for x in row] for row in matrix]
 
 
 def _short(number: float, digits: int) -> str:

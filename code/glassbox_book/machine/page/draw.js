@@ -6,6 +6,12 @@ export const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.char
 
 export const NOTHING = "There is nothing to translate yet: type a sentence in English or French.";
 
+// As `fixed` of Python writes it: a minus sign, and none before zero.
+export function fixed(number, digits) {
+  const text = Math.abs(number).toFixed(digits);
+  return number < 0 && +text > 0 ? `\u2212${text}` : text;
+}
+
 // What would not be seen, or would turn the text around, is named.
 export function visible(piece) {
   return piece.replace(/^\p{Zs}+|\p{Zs}+$/gu, (spaces) => "\u2423".repeat(spaces.length))

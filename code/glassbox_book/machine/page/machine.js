@@ -3,7 +3,7 @@
 import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./attention.js";
 import { Blank } from "./blank.js";
 import { Panel, stillOf } from "./client.js";
-import { NOTHING, bars, escape, largeMap, rove, smallMap, strip } from "./draw.js";
+import { NOTHING, bars, escape, fixed, largeMap, rove, smallMap, strip } from "./draw.js";
 import { draw } from "./generation.js";
 import { Poet } from "./poet.js";
 import { readTensors } from "./safetensors.js";
@@ -364,7 +364,7 @@ class Machine extends Panel {
       dot: dot(query, keys[j]), score: scores[j], power: Math.exp(scores[j]),
       total: scores.reduce((sum, score) => sum + Math.exp(score), 0),
     };
-    for (const [name, number] of Object.entries(shown)) this.parts(name).forEach((part) => { part.textContent = number.toFixed(3); });
+    for (const [name, number] of Object.entries(shown)) this.parts(name).forEach((part) => { part.textContent = fixed(number, 3); });
     this.part("weight").textContent = this.weights()[i][j].toFixed(4);
     put(this.part("asks"), this.rows()[i]);
     put(this.part("asked"), this.columns()[j]);
