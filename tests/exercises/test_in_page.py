@@ -33,14 +33,14 @@ MISTAKES = """([name, given]) => given({
 
 
 def solutions() -> dict[str, tuple[str, str]]:
-    """Return the solution of each exercise in the chapters, and what its function is called."""
+    """Return the solution of each exercise, as a reader copies it, and its function's name."""
     found = {}
     for file in sorted(CHAPTERS.glob("[0-9]*.ipynb")):
         for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
             source = "".join(cell["source"])
             call = re.search(r'\ncheck\("([\w.]+)", (\w+)\)$', source)
             if call and "Right in all" in json.dumps(cell.get("outputs")):
-                found[call[1]] = (source[: call.start()], call[2])
+                found[call[1]] = (source, call[2])
     return found
 
 
@@ -131,6 +131,8 @@ FAULTS = {
         "in line 2:\n    return query @ key\n"
         "    RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 3x4)"
     ),
+    "return math.sqr(2)": "Line 2: math.sqr (did you mean sqrt?) is not known here. This page",
+    "return query.soft_max(-1)": "torch.Tensor.soft_max (did you mean softmax?) is not known here.",
     "return torch.sqrt(2)": "sqrt(): argument 'input' (position 1) must be Tensor, not int",
     "return query.expand(2, 2, 5)": "The size of tensor a (4) must match the size of tensor b (5)",
     "return query.expand(4)": "a tensor of shape [2, 4] does not fit into [4]",

@@ -108,6 +108,35 @@ def test_what_was_written_is_kept_until_the_reader_starts_over(read):
     assert card.locator(".gb-state").inner_text().startswith("Not tried yet")
 
 
+def test_a_verdict_is_about_the_text_that_was_checked(read):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    field, said = card.get_by_role("textbox"), card.locator(".gb-said")
+    field.fill(RIGHT)
+    field.press("Control+Enter")
+    card.locator(".gb-passed").wait_for()
+    field.press("x")
+    assert said.get_attribute("class") == "gb-said gb-earlier"
+    assert card.locator(".gb-state").inner_text() == "Solved before."
+    card.get_by_role("button", name="Check").click()
+    card.locator(".gb-not-yet").wait_for()
+    assert card.locator(".gb-state").inner_text() == "Started here, not solved yet."
+
+
+def test_a_long_text_scrolls_and_undo_brings_it_back(read):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    field = card.get_by_role("textbox")
+    field.fill(text := "# a line\n" * 400)
+    assert field.bounding_box()["height"] < 900
+    card.get_by_role("button", name="Start over").click()
+    assert field.input_value().startswith("def acceptance")
+    page.keyboard.press("Control+z")
+    assert field.input_value() == text
+
+
 def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
     page = read(PAGE).page
     key = "localStorage.getItem('glassbox:quiz:10_generation')"

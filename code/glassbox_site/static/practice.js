@@ -32,8 +32,8 @@
     const stub = cell.querySelector('pre').textContent.replace(/\n+check\([^]*$/, '\n');
     let form = null;
     const mark = (passed) => {
-      card.classList.toggle('gb-solved', passed === true);
-      state.textContent = passed === true ? 'Solved here.' : passed === false ? 'Started here, not solved yet.' : untried;
+      card.classList.toggle('gb-solved', Boolean(passed));
+      state.textContent = passed === true ? 'Solved here.' : passed === 'before' ? 'Solved before.' : passed === false ? 'Started here, not solved yet.' : untried;
       button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Continue here';
       button.setAttribute('aria-label', `${button.textContent}: ${called}`);
     };
@@ -70,8 +70,15 @@
       label.htmlFor = field.id;
       over.type = 'button';
       said.setAttribute('role', 'status');
-      const fit = () => { field.rows = Math.max(5, field.value.split('\n').length + 1); };
-      field.addEventListener('input', () => { fit(); keep(`exercise:${exercise}`, { ...memory(), text: field.value, passed: memory().passed ?? false }); });
+      const fit = () => { field.rows = Math.min(30, Math.max(5, field.value.split('\n').length + 1)); };
+      // A verdict is about the text that was checked.
+      field.addEventListener('input', () => {
+        const passed = memory().passed && 'before';
+        fit();
+        keep(`exercise:${exercise}`, { text: field.value, passed: passed ?? false });
+        mark(passed ?? false);
+        if (said.matches('.gb-passed, .gb-not-yet')) said.className = 'gb-said gb-earlier';
+      });
       // Tab leaves the field; a new line is indented like the one before it, and more after a colon.
       field.addEventListener('keydown', (event) => {
         if (event.key !== 'Enter' || event.isComposing) return;
@@ -82,13 +89,13 @@
       });
       form.addEventListener('submit', (event) => { event.preventDefault(); check(field, said); });
       over.addEventListener('click', () => {
-        field.value = stub;
-        fit();
+        field.focus();
+        field.select();
+        document.execCommand('insertText', false, stub);  // which Ctrl+Z takes back
         keep(`exercise:${exercise}`, null);
         said.replaceChildren();
         said.className = 'gb-said';
         mark();
-        field.focus();
       });
       const row = make('p', 'gb-row');
       row.append(run, over, hint);

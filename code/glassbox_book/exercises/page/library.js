@@ -148,16 +148,26 @@
     },
   });
 
+  // A name that one letter more, less or other would make known.
+  const meant = (name, known) => {
+    const found = known.find((each) => {
+      let k = 0;
+      while (k < name.length && name[k] === each[k]) k++;
+      return [[1, 0], [0, 1], [1, 1]].some(([a, b]) => name.slice(k + a) === each.slice(k + b));
+    });
+    return name + (found ? ` (did you mean ${found}?)` : '');
+  };
+
   // What follows a dot
   page.attribute = (value, name) => {
-    if (value instanceof Module) return value.members.find((each) => each.has(name))?.get(name) ?? unknown(`${value.name}.${name}`);
+    if (value instanceof Module) return value.members.find((each) => each.has(name))?.get(name) ?? unknown(`${value.name}.${meant(name, value.members.flatMap((each) => [...each.keys()]))}`);
     const isTensor = value instanceof Tensor, last = isTensor && value.shape.length - 1;
     if (isTensor && name === 'T') return page.permute(value, upTo(last + 1).reverse());
     if (isTensor && name === 'mT') return last > 0 ? page.swap(value, last - 1, last) : fail('RuntimeError', `tensor.mT is only supported on matrices or batches of matrices. Got ${last + 1}-D tensor.`);
     if (isTensor && name === 'shape') return Tuple.from(value.shape.map(BigInt));
     if (isTensor && name === 'dtype') return page.dtypes[value.dtype];
     if (value instanceof Tuple && (name === 'values' || name === 'indices')) return value[+(name === 'indices')];
-    const f = (isTensor ? methods : kind(value) === 'list' ? lists : new Map()).get(name) ?? unknown(`${kind(value)}.${name}`);
+    const known = isTensor ? methods : kind(value) === 'list' ? lists : new Map(), f = known.get(name) ?? unknown(`${kind(value)}.${meant(name, [...known.keys()])}`);
     return (args, byName) => f([value, ...args], byName);
   };
   Object.assign(page, { Module, Range, builtins, functions, kind, math, methods });
