@@ -19,6 +19,24 @@ def test_the_parts_of_a_page_do_not_depend_on_its_theme(looks, any_page):
     assert light == dark
 
 
+def test_what_is_chosen_is_seen_in_forced_colours(read):
+    page = read(WITH_VIEWS, forced_colors="active").page
+    back = "(e, part) => getComputedStyle(e, part).backgroundColor"
+    frame = open_views(page)[0]
+    chosen = frame.locator(".switch :checked + span")
+    assert chosen.evaluate(back) != frame.locator("body").evaluate(back)
+    plot = page.locator(".gb-entropy .gb-plot")
+    assert plot.evaluate(back, "::after") != page.locator(".gb-widget").first.evaluate(back)
+    slider = page.locator(".gb-entropy input")
+    with_track = slider.screenshot()
+    page.add_style_tag(content="::-webkit-slider-runnable-track { background: none !important }")
+    assert slider.screenshot() != with_track
+    option = page.locator(".gb-right summary").first
+    option.click()
+    mark = option.evaluate("e => getComputedStyle(e, '::before').backgroundImage")
+    assert mark.startswith("radial-gradient")
+
+
 def test_axe_would_find_a_fault_in_a_frame(read):
     page = read(WITH_VIEWS).page
     frame = open_views(page)[0]
