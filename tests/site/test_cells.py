@@ -58,6 +58,29 @@ def test_every_map_has_the_words_of_its_figure_for_a_name(soup):
         assert not each.find("script")
 
 
+def test_names_of_columns_stand_on_the_ground_around_them(read, dark):
+    page = read(CHAPTER, dark=dark).page
+    grounds = page.evaluate(
+        """() => {
+          const back = (e) => getComputedStyle(e).backgroundColor;
+          return [...document.querySelectorAll('.gb-deeper thead bdi')]
+            .map((name) => back(name) === back(name.closest('.gb-deeper')));
+        }"""
+    )
+    assert len(grounds) > 10
+    assert all(grounds)
+
+
+def test_what_goes_on_beyond_the_edge_of_a_phone_fades_there(read):
+    for chapter, box in ((CHAPTER, ".gb-panel"), ("chapters/machine.html", ".gb-m-scroll")):
+        page = read(chapter, width=390).page
+        masks = page.locator(f"{box}:visible").evaluate_all(
+            "all => all.map((e) => [e.scrollWidth > e.clientWidth, getComputedStyle(e).maskImage])"
+        )
+        assert any(goes_on for goes_on, _ in masks)
+        assert all(goes_on == (mask != "none") for goes_on, mask in masks), masks
+
+
 CUT_OFF = """() => [...document.querySelectorAll("button.copybtn")].filter((button) => {
   const { left, right, top, bottom } = button.getBoundingClientRect();
   const cut = (box) => (
