@@ -55,6 +55,13 @@ def keep_rules(css: str, words: set[str]) -> str:
     return "".join(kept)
 
 
+def in_rem(text: str) -> str:
+    """Return style or script with the theme's breakpoints in the unit of its columns, rem."""
+    return re.sub(
+        r"(?<=-width:)( ?)([\d.]+)px(?=\))", lambda m: f"{m[1]}{float(m[2]) / 16:.10g}rem", text
+    )
+
+
 def _matches(selector: str, words: set[str]) -> bool:
     plain = re.sub(r":not\([^)]*\)", "", selector)  # what must be absent need not occur
     return all(name in words for name in re.findall(r"[.#](-?[A-Za-z_][\w-]*)", plain))
@@ -82,7 +89,9 @@ def trim_styles(app: Sphinx, error: Exception | None) -> None:
     for file in static.rglob("*.css"):
         if file.name.startswith(STYLES):
             css = re.sub(r"/\*# sourceMappingURL=.*?\*/", "", file.read_text(encoding="utf-8"))
-            file.write_text(keep_rules(css, words), encoding="utf-8")
+            file.write_text(in_rem(keep_rules(css, words)), encoding="utf-8")
+    for file in static.rglob("sphinx-book-theme.js"):
+        file.write_text(in_rem(file.read_text(encoding="utf-8")), encoding="utf-8")
     for file in {*static.rglob("*.map"), *static.rglob("fontawesome.js*")}:
         file.unlink()
 

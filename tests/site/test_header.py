@@ -1,5 +1,9 @@
 """The header, the two sidebars, and notes in the margin, at the widths where they differ."""
 
+import pytest
+
+from tests.conftest import ARGUMENTS, find_chromium
+
 ONE = "chapters/04_scaled_dot_product.html"
 SIDEBAR = "#pst-primary-sidebar"
 NOTE = '<aside class="margin sidebar"><p>In the margin.</p></aside>'
@@ -14,6 +18,25 @@ def test_targets_of_the_header_are_large_enough_for_a_finger(read):
         assert min(box["width"], box["height"]) >= 44
         assert target.get_attribute("data-bs-toggle") is None  # a tooltip that stays
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("pixels", [390, 1180])
+def test_folds_and_the_map_of_the_book_are_large_enough_for_a_finger(read, pixels):
+    page = read(ONE, width=pixels, has_touch=True, is_mobile=True).page
+    targets = page.locator(":is(.gb-fold, .gb-code) > summary:visible, .gb-here a")
+    heights = targets.evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
+    assert len(heights) > 40
+    assert min(heights) >= 24
+
+
+def test_a_chapter_has_its_width_at_twice_the_size_of_letters(site, browser):
+    large = [*ARGUMENTS, "--blink-settings=defaultFontSize=32"]
+    with browser.browser_type.launch(executable_path=find_chromium(), args=large) as larger:
+        page = larger.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{site}{ONE}")
+        assert page.locator("article").bounding_box()["width"] > 1000
+        page.locator(".primary-toggle:visible").click()
+        page.locator("#pst-primary-sidebar-modal[open]").wait_for()
 
 
 def test_what_the_header_offers_has_words(read):

@@ -50,6 +50,19 @@ def test_a_click_unfolds_a_solution_and_so_does_a_link_to_it(read):
     page.wait_for_selector(f'details[id="{name}"][open]')
 
 
+def test_the_mark_of_a_fold_stands_left_of_all_its_lines(read):
+    page = read(ONE, width=390).page
+    folds = page.locator(".solution > summary").evaluate_all(
+        """all => all.map((summary) => {
+          const text = document.createRange();
+          text.selectNodeContents(summary);
+          return [...text.getClientRects()].map(({ left, top }) => [left, top]);
+        })"""
+    )
+    assert any(boxes[-1][1] > boxes[0][1] + 10 for boxes in folds)  # on two lines
+    assert all(min(boxes)[0] == boxes[0][0] for boxes in folds)
+
+
 def test_one_answer_of_a_question_is_open_at_a_time(read, soup):
     for chapter in chapters():
         for question in soup(chapter).select(".gb-quiz"):

@@ -31,7 +31,7 @@
     const front = document.querySelector(".gb-front");  // there they wait behind their button, on every visit
     if (!front) contents.classList.toggle(hidden, page.dataset.contents === "hidden");
     requestAnimationFrame(() => delete page.dataset.contents);  // told before the first paint, by layout.html
-    const wide = matchMedia("(min-width: 992px)");  // on a narrow page it is a drawer
+    const wide = matchMedia("(min-width: 62rem)");  // on a narrow page it is a drawer
     const tell = () => {
       for (const toggle of document.querySelectorAll(".primary-toggle")) toggle.ariaExpanded = wide.matches ? !contents.classList.contains(hidden) : null;
     };
