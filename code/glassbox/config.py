@@ -88,7 +88,7 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))  # of a subclass, these may be written as text
+        hints = get_type_hints(type(self))  # in a subclass, these may be strings
         for field in fields(self):
             declared = get_args(hints[field.name]) or (hints[field.name],)
             checked = _checked(field.name, getattr(self, field.name), declared)

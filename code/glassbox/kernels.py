@@ -1,4 +1,4 @@
-"""Kernels, the fast versions of formulas: how they come to run, and all there are (chapter 12).
+"""Kernels, the fast versions of formulas: how one is chosen, and a list of all (chapter 12).
 
 A formula is a function whose body is an equation of the book; all code calls the formula. A kernel
 computes the same result in less time or memory. It is registered under the formula's name, in
@@ -103,7 +103,7 @@ def _attend(
     live = not torch.compiler.is_compiling()
     if live and (observers.get() or (query.requires_grad and _short_and_half(query, key))):
         return NotImplemented
-    # is_causal counts from the first key: lengths must be equal. all() is a bool even of symbols.
+    # is_causal counts from the first key: lengths must be equal. all() is a bool for symbols, too.
     alone = all((causal, query.size(2) == key.size(2), mask is None, around.bias is None))
     if not alone and (causal or mask is not None or around.bias is not None):
         mask = _added(query, key, mask, causal, around.bias)

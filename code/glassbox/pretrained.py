@@ -280,7 +280,7 @@ class Pretrained(nn.Module):
         return entries, self.to_reference(weights)
 
     def _check_parts(self) -> None:
-        """Reject parts that files, which store only the configuration, would not restore."""
+        """Reject parts that the saved configuration would not restore."""
         with torch.device("meta"), _Undrawn():
             expected = dict(type(self)(self.config).named_modules())
         for name, part in expected.items():
@@ -298,7 +298,7 @@ class Pretrained(nn.Module):
             changed = [f"{name}.{key}" for key in now if now[key] != was.get(key)]
             raise ValueError(
                 f"{', '.join(changed) or name} is not what the configuration says, and only that "
-                "is saved: the file would load as another model. Put it back first"
+                "is saved: the file would load as another model. Undo the change first"
             )
 
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:

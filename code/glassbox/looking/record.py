@@ -179,7 +179,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
 
 
 def named_modules(model: nn.Module) -> dict[str, nn.Module]:
-    """Return the modules inside a model by their names; there are none in what is not a model."""
+    """Return the modules inside a model by their names; anything else contains none."""
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
     return dict(model.named_modules()) if isinstance(model, nn.Module) else {}
 

@@ -108,7 +108,7 @@ class BertEmbeddings(nn.Module):
         token_ids: Int[Tensor, "batch length"] | None,
         token_types: Int[Tensor, "batch length"] | None = None,
         inputs_embeds: Float[Tensor, "batch length d_model"] | None = None,
-        unmasked: int | None = None,  # the id of padding, if there is no mask: rejected
+        unmasked: int | None = None,  # padding's id, rejected if there is no mask
     ) -> Float[Tensor, "batch length d_model"]:
         """Look up the three vectors and add them; ``inputs_embeds`` replaces the word pieces'."""
         table, places, types = (x.weight for x in (self.token, self.position, self.token_type))

@@ -56,7 +56,7 @@ def vocabulary_slider(
         raise ValueError("merges is empty; pass those of a trained byte-level tokenizer")
     for merge in merges:
         if isinstance(merge, str) or len(merge) != 2:
-            raise ValueError(f"{merge!r} is not a merge; expected pairs of tokens, as ('a', 'b')")
+            raise ValueError(f"{merge!r} is not a merge; expected pairs of tokens, like ('a', 'b')")
     check_integer("start", start, 0, STOPS)
     used = merges_at(start, len(merges))
     tokens = cut(text, merges[:used])
