@@ -88,9 +88,11 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))  # in a subclass, these may be strings
         for field in fields(self):
-            declared = get_args(hints[field.name]) or (hints[field.name],)
+            kind = field.type
+            if isinstance(kind, str):  # in a subclass
+                kind = get_type_hints(type(self))[field.name]
+            declared = get_args(kind) or (kind,)
             checked = _checked(field.name, getattr(self, field.name), declared)
             object.__setattr__(self, field.name, checked)
         d_ff: object = self.d_ff
