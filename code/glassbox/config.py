@@ -90,7 +90,7 @@ class StackConfig:
     def __post_init__(self) -> None:
         for field in fields(self):
             kind = field.type
-            if isinstance(kind, str):  # in a subclass
+            if isinstance(kind, str):  # a subclass may write its annotations as text
                 kind = get_type_hints(type(self))[field.name]
             declared = get_args(kind) or (kind,)
             checked = _checked(field.name, getattr(self, field.name), declared)
