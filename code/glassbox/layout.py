@@ -6,7 +6,7 @@ One table serves for reading and for writing, so each undoes the other.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -392,7 +392,7 @@ class HasLayout:
 
     layout: ClassVar[Layout] = Layout()
 
-    def __new__(cls, *_sizes: Any, **named: Any) -> Any:
+    def __new__(cls, *_sizes: Any, **named: Any) -> Self:
         """Reject sizes under the reference library's names, with a message that gives ours."""
         for ours, entry in cls.layout.entries.items():
             for theirs in {*entry.names} & (named.keys() - cls.layout.entries.keys()):

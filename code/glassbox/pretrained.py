@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +49,7 @@ class Pretrained(nn.Module):
     layout: ClassVar[Layout] = Layout()
     has_default: ClassVar[bool] = False
 
-    def __new__(cls: type[Model], config: Any = None, *args: Any, **options: Any) -> Model:
+    def __new__(cls, config: Any = None, *args: Any, **options: Any) -> Self:
         """Refuse the configuration of another model, which may lack an entry or mean another."""
         expected = getattr(cls, "config_class", None)  # a base, such as LanguageModel, has none
         # A subclass may describe another model, as T5's sizes do: then it has a layout of its own.

@@ -161,7 +161,7 @@ def is_cell(node: nodes.Node) -> bool:
     return (
         isinstance(node, nodes.container)
         and node.get("nb_element") == "cell_code"
-        and node.children
+        and bool(node.children)
         and node[0].get("nb_element") == "cell_code_source"
     )
 

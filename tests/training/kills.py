@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -175,7 +175,7 @@ def newest(folder: Path) -> int:
 class Waiting(Toy):
     """The toy, which takes a few batches, and further ones only when a file is there."""
 
-    file: Path
+    file: ClassVar[Path]
     taken = 0
 
     def loss(self, model: nn.Module, examples: list[int]) -> Loss:

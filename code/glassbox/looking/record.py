@@ -178,7 +178,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
         observers.reset(token)
 
 
-def named_modules(model: nn.Module) -> dict[str, nn.Module]:
+def named_modules(model: object) -> dict[str, nn.Module]:
     """Return the modules inside a model by their names; anything else contains none."""
     model = getattr(model, "_orig_mod", model)  # the model that torch.compile wraps
     return dict(model.named_modules()) if isinstance(model, nn.Module) else {}
