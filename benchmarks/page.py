@@ -63,6 +63,10 @@ On the EPYC, repeating the measurement changed some ratios by a tenth or more, s
 is best read as a tie."""
 #: The GPU's times are from before the fastest of several rounds counted.
 AT_BEST = {"cpu": "; both are the shortest of several timings", "cuda": ""}
+MACHINE = (
+    "Machine: {processor}, {cores} cores, {threads} threads, {system}, Python {python}, "
+    "PyTorch {torch}."
+)
 GROWTH = """\
 The exponent comes from a power law fitted to the costs: 0 is flat, 1 linear, 2 quadratic."""
 HELD = """\
@@ -121,10 +125,10 @@ def verdict(values: list[float], mark: Mapping[str, Any]) -> str:
 
 def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[str]:
     """Yield the timings on one machine."""
-    about, results = dict(measured["machine"]), measured["results"]
+    about, results = measured["machine"], measured["results"]
     how = "Measured in the same way." if "gpu" in about else SPEED
-    yield f"## Speed and memory on {about.pop('gpu', None) or about.pop('processor')}"
-    yield f"{how}\nMachine: {', '.join(f'{key} {value}' for key, value in about.items())}."
+    yield f"## Speed and memory on {about.get('gpu') or about['processor']}"
+    yield f"{how}\n{MACHINE.format(**about)}"
     rows = [["work, against what", "ours, ms", "theirs, ms", "ratio", "target", "verdict"]]
     for one in (one for one in results if "ratio" in one):
         aim = next((aim for start, aim in marks.items() if one["what"].startswith(start)), None)

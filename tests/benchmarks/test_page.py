@@ -58,7 +58,9 @@ def test_a_loss_is_to_be_low(tmp_path: Path, value: float, said: str) -> None:
 def test_a_time_beyond_its_mark_is_missed() -> None:
     timed = {"what": "BERT forward", "device": "cpu", "against": "theirs", "ratio": 1.01}
     timed |= {"ours_ms": 101.0, "theirs_ms": 100.0, "quartiles": [1.0, 1.02]}
-    measured = {"machine": {"processor": "Abacus", "cores": 2}, "results": [timed]}
+    machine = {"processor": "Abacus", "cores": 2, "threads": 2, "system": "Linux"}
+    machine |= {"python": "3.11", "torch": "2.13"}
+    measured = {"machine": machine, "results": [timed]}
     text = "\n".join(page.speed({"BERT": 1.0}, measured))
     assert "| 1.010 (1.00 to 1.02) | at most 1 | **missed** |" in text
 
