@@ -1,6 +1,5 @@
 """The translator in a reader's page against the same translator in PyTorch, token by token."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from benchmarks.timing import Comparison, compare
 from glassbox.translation import Translator
 from glassbox_book.machine import assets
 from tests.conftest import ARGUMENTS, find_chromium
-from tools.serve import Server
+from tools.serve import serving
 
 SENTENCE = "I have never seen such a beautiful house."
 START = """async ([folder, size, version]) => {
@@ -31,13 +30,11 @@ def measure(seconds: float = 10.0) -> Iterator[Comparison]:
             return
         assets.write_files(folder)
         Path(folder, "index.html").write_text("<!doctype html><title>The machine</title>")
-        with Server(Path(folder)) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+        with serving(Path(folder)) as url:
             browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
             page = browser.new_page()
-            page.goto(server.url)
+            page.goto(url)
             yield time_in(page, ".", seconds)
-            server.shutdown()
 
 
 def time_in(page: Page, folder: str, seconds: float, least: int = 20) -> Comparison:

@@ -1,6 +1,5 @@
 """When the largest part of a chapter's page is painted, in a browser, served from this machine."""
 
-import threading
 from dataclasses import dataclass
 
 from playwright.sync_api import Browser, sync_playwright
@@ -8,7 +7,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.conftest import ARGUMENTS, find_chromium
 from tools.build_site import INDEX
 from tools.notebooks import notebooks
-from tools.serve import Server
+from tools.serve import serving
 
 WHAT = "largest paint of a chapter's page"
 LOADS = 3  # the best counts: other load on the machine is not the page's fault
@@ -40,18 +39,16 @@ def measure() -> Paint | None:
     """Open every chapter of the built site; return None without a site or a Chromium."""
     if not INDEX.is_file():
         return None
-    with sync_playwright() as playwright, Server(INDEX.parent) as server:
+    with sync_playwright() as playwright, serving(INDEX.parent) as url:
         path = find_chromium(playwright)
         if path is None:
             return None
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        addresses = {path.stem: f"{server.url}chapters/{path.stem}.html" for path in notebooks()}
+        addresses = {path.stem: f"{url}chapters/{path.stem}.html" for path in notebooks()}
         pages = {
-            name: min(largest(browser, url) for _ in range(LOADS))
-            for name, url in addresses.items()
+            name: min(largest(browser, address) for _ in range(LOADS))
+            for name, address in addresses.items()
         }
-        server.shutdown()
     return Paint(pages)
 
 

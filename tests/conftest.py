@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ import pytest
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwright
 
-from tools.serve import Server
+from tools.serve import serving
 
 gc.disable()  # until all tests are collected: what is imported stays
 
@@ -118,10 +117,7 @@ def serve() -> Iterator[Callable[[Path], str]]:
 
         def serve(folder: Path) -> str:
             if folder not in urls:
-                server = stack.enter_context(Server(folder))
-                threading.Thread(target=server.serve_forever, daemon=True).start()
-                stack.callback(server.shutdown)
-                urls[folder] = server.url
+                urls[folder] = stack.enter_context(serving(folder))
             return urls[folder]
 
         yield serve

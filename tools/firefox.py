@@ -12,13 +12,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from websocket import WebSocket, create_connection
 
 from tools.build_site import INDEX
-from tools.serve import Server
+from tools.serve import serving
 
 PATIENCE = 120  # seconds for an answer
 SENTENCE = "The cat is sleeping on the table."
@@ -82,19 +82,25 @@ def firefox() -> Iterator[Firefox]:
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None:
         raise SystemExit("no Firefox on this machine: install firefox or firefox-esr")
-    with tempfile.TemporaryDirectory() as profile:
-        options = ("--headless", "--no-remote", "--profile", profile, "--remote-debugging-port=0")
-        process = subprocess.Popen(
-            [program, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
+    options = ("--headless", "--no-remote", "--remote-debugging-port=0", "--profile")
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        subprocess.Popen(
+            [program, *options, profile],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         try:
             assert process.stderr is not None
-            line = next(line for line in process.stderr if "BiDi listening on" in line)
+            line = next((line for line in process.stderr if "BiDi listening on" in line), "")
+            if not line:
+                raise SystemExit(f"{program} ended before it listened for commands")
             threading.Thread(target=process.stderr.read, daemon=True).start()  # keep the pipe empty
             place = f"{line.split()[-1]}/session"
-            socket = create_connection(place, PATIENCE, suppress_origin=True)
-            yield Firefox(socket)
-            socket.close()
+            with closing(create_connection(place, PATIENCE, suppress_origin=True)) as socket:
+                yield Firefox(socket)
         finally:
             process.terminate()
             process.wait(PATIENCE)
@@ -107,14 +113,13 @@ def main() -> None:
     site = INDEX.parent
     pages = sorted(page for page in site.rglob("*.html") if "_static" not in page.parts)
     complaints = {}
-    with Server(site) as server, firefox() as window:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(site) as url, firefox() as window:
         for page in pages:
             name = str(page.relative_to(site))
-            window.visit(f"{server.url}{name}")
+            window.visit(f"{url}{name}")
             if window.complaints:
                 complaints[name], window.complaints = window.complaints, []
-        window.visit(f"{server.url}chapters/machine.html")
+        window.visit(f"{url}chapters/machine.html")
         start = time.perf_counter()
         found = window.call(TRANSLATE, SENTENCE)
         took = time.perf_counter() - start

@@ -6,7 +6,6 @@ twice: the first pass finds the page of each heading.
 
 import re
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -18,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.conftest import ARGUMENTS, NO_BROWSER, find_chromium
 from tools.build_site import INDEX, ROOT
-from tools.serve import Server
+from tools.serve import serving
 
 PDF = ROOT / "_build" / "pdf" / "the-glass-box-transformer.pdf"
 PATIENCE = 600_000  # ms
@@ -220,17 +219,15 @@ def main() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     title = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
     site, folder = INDEX.parent, PDF.parent
-    with sync_playwright() as playwright, Server(site.parent) as server:
+    with sync_playwright() as playwright, serving(site.parent) as url:
         path = find_chromium(playwright)
         if path is None:
             sys.exit(NO_BROWSER)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         page = browser.new_page()
         page.set_default_timeout(PATIENCE)
-        pdf = print_book(page, server.url, folder, title, list(sheets(site, toc)))
+        pdf = print_book(page, url, folder, title, list(sheets(site, toc)))
         browser.close()
-        server.shutdown()
     PDF.write_bytes(pdf)
     pages = len(re.findall(rb"<</Type /Page\s", pdf))
     print(f"{pages} pages, {len(pdf) / 1e6:.1f} MB: {PDF.relative_to(ROOT)}")

@@ -3,7 +3,9 @@
 import argparse
 import gzip
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -56,6 +58,17 @@ class Server(ThreadingHTTPServer):
         """Ignore a browser that disconnects in the middle of a file; report anything else."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder meanwhile, and give its address."""
+    with Server(folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.url
+        finally:
+            server.shutdown()
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from tests import conftest
 from tests.conftest import Open, do_without_browser, find_chromium, is_local
+from tools.firefox import firefox
 
 
 @pytest.fixture
@@ -40,6 +41,12 @@ def test_the_browser_that_is_named_comes_first(
     executable(no_browser / "chromium")
     monkeypatch.setenv("CHROMIUM", executable(no_browser / "mine"))
     assert find_chromium() == str(no_browser / "mine")
+
+
+def test_a_firefox_that_ends_at_once_is_reported(no_browser: Path) -> None:
+    program = executable(no_browser / "firefox")
+    with pytest.raises(SystemExit, match=f"{program} ended before it listened"), firefox():
+        pass
 
 
 def test_a_missing_browser_skips_and_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
