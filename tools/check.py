@@ -56,6 +56,7 @@ class Step:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",  # a test may print any bytes
         ) as process:
             assert process.stdout is not None
             output = process.stdout.read()

@@ -37,10 +37,14 @@ def key(root: Path = ROOT) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def is_whole() -> bool:
+    """Return whether the environment exists and is complete, if perhaps out of date."""
+    return (VENV / "bin" / "python").exists() and READY.is_file()
+
+
 def is_ready() -> bool:
-    """Return whether the environment exists, is complete and is current."""
-    whole = (VENV / "bin" / "python").exists() and READY.is_file()
-    return whole and READY.read_text() == key()
+    """Return whether the environment is whole and current."""
+    return is_whole() and READY.read_text() == key()
 
 
 def create() -> None:
@@ -107,7 +111,7 @@ def main() -> None:
 def set_up() -> None:
     """Create or update the environment, and mark it when it is complete."""
     release = sys.version.split()[0]
-    if READY.is_file() and (VENV / "pyvenv.cfg").read_text().count(f"version = {release}\n"):
+    if is_whole() and (VENV / "pyvenv.cfg").read_text().count(f"version = {release}\n"):
         print(f"Bringing .venv up to date (Python {release}).", flush=True)
     else:
         print(f"Setting up .venv (Python {release}); this takes some minutes once.", flush=True)

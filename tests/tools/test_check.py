@@ -30,6 +30,12 @@ def test_counts_are_read_from_the_summary(command, output, status, counts) -> No
     assert (step.passed, step.failed, step.skipped) == counts
 
 
+def test_a_step_may_print_any_bytes() -> None:
+    step = Step("name", "what", ("-c", r"import sys; sys.stdout.buffer.write(b'\xff\n')"))
+    assert step.run() == "\N{REPLACEMENT CHARACTER}\n"
+    assert step.passed == 1
+
+
 def test_reasons_for_skipping_are_kept() -> None:
     step = Step("name", "what", PYTEST)
     shown = (

@@ -165,6 +165,19 @@ def test_an_environment_without_its_python_is_not_ready(venv: Path) -> None:
     assert not environment.is_ready()
 
 
+def test_an_environment_without_its_python_is_made_anew(
+    venv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (venv / "ready").write_text("the key")
+    (venv / "pyvenv.cfg").write_text(f"version = {sys.version.split()[0]}\n")
+    (venv / "bin" / "python").unlink()
+    made: list[str] = []
+    monkeypatch.setattr(environment, "create", lambda: made.append("created"))
+    monkeypatch.setattr(environment, "install", lambda: made.append("installed"))
+    environment.main()
+    assert made == ["created", "installed"]
+
+
 @pytest.mark.parametrize(
     ("line", "news"),
     [
