@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks.snapshots import restored
 from benchmarks.studies import measure_missing, read_results
 from glassbox.data import sst2, wnut17
 from glassbox.evaluation import score_entities
@@ -27,10 +28,10 @@ from glassbox.training import (
     ClassificationTask,
     Schedule,
     TrainingConfig,
+    checkpoints,
     read_metrics,
     train,
 )
-from glassbox.training.checkpoint import MODEL, checkpoints, fill_weights, read_checkpoint
 
 #: The measure of each corpus.
 MEASURES = {"sst2": "accuracy", "wnut17": "f1"}
@@ -61,8 +62,7 @@ def tune(corpus: Any, encoder: str, rate: float, seed: int) -> dict[str, float]:
         if not train(task, config, folder):
             raise SystemExit("stopped")
         (last,) = (e for e in read_metrics(folder / "metrics.jsonl") if e["split"] == "valid")
-        model, path = task.build().eval(), checkpoints(folder / "checkpoints")[-1]
-        fill_weights(model, read_checkpoint(path, [MODEL]).tensors[MODEL], path)
+        model = restored(task.build().eval(), checkpoints(folder / "checkpoints")[-1])
     with torch.inference_mode():
         test = task.score(model, task.read("test"))
     return {"valid": last[MEASURES[corpus]], "test": test[MEASURES[corpus]]}
@@ -91,15 +91,13 @@ def best_of(data: WordSets, candidates: Iterable[torch.Tensor]) -> dict[str, flo
 
     A candidate is a weight for each word, and last the bias.
     """
-    best = {"valid": 0.0, "test": 0.0}
-    for weights in candidates:
-        found = {
-            name: ((x @ weights[:-1] + weights[-1] > 0) == (y > 0)).float().mean().item()
-            for name, (x, y) in data.items()
-        }
-        if found["valid"] > best["valid"]:
-            best = {"valid": found["valid"], "test": found["test"]}
-    return best
+
+    def accuracy(weights: torch.Tensor, split: str) -> float:
+        x, y = data[split]
+        return ((x @ weights[:-1] + weights[-1] > 0) == (y > 0)).float().mean().item()
+
+    best = max(candidates, key=lambda weights: accuracy(weights, "valid"))
+    return {split: accuracy(best, split) for split in ("valid", "test")}
 
 
 def bag_of_words() -> dict[str, float]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import linear_regression
 
 import torch
 from torch import Tensor
@@ -40,11 +41,8 @@ class Growth:
     @property
     def exponent(self) -> float:
         """The slope of the line through the logarithms: 0 is flat, 1 linear, 2 quadratic."""
-        x = [math.log(length) for length in self.lengths]
-        y = [math.log(cost) for cost in self.costs]
-        x_mean, y_mean = sum(x) / len(x), sum(y) / len(y)
-        rise = sum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
-        return rise / sum((a - x_mean) ** 2 for a in x)
+        x, y = ([math.log(number) for number in row] for row in (self.lengths, self.costs))
+        return linear_regression(x, y).slope
 
 
 def measure(device: str) -> Iterator[Growth]:

@@ -8,7 +8,6 @@ the token itself and so on, in the book's everyday sentences, and the loss on he
 what counting gives on the same texts.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from benchmarks.snapshots import ask, snapshots
 from glassbox.data import everyday
 from glassbox.evaluation import MaskedScores, Neighbours, evaluate_masked
 from glassbox.evaluation.masked_language_models import Predict
@@ -23,7 +23,6 @@ from glassbox.looking.record import record
 from glassbox.models import Bert
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS
-from glassbox.training.checkpoint import MODEL, checkpoints, fill_weights, read_checkpoint, step_of
 from glassbox.training.runs import read_run
 from glassbox.training.tasks.masked_language_model import MaskedLanguageModelTask
 
@@ -95,13 +94,8 @@ def measure(name: str, folder: Path) -> None:
     run = read_run(RUNS / name / "run.toml")
     task = MaskedLanguageModelTask(run.task_config, run.training.seed)
     tokenizer = task.tokenizer
-    found = {step_of(path): path for path in checkpoints(folder / "checkpoints")}
-    if missing := sorted({*run.training.snapshots} - found.keys()):
-        raise FileNotFoundError(f"{folder} has no snapshots of the steps {missing}: train it again")
     patterns, losses, right = [], [], []
-    for step in run.training.snapshots:
-        model = task.build().eval()
-        fill_weights(model, read_checkpoint(found[step], [MODEL]).tensors[MODEL], found[step])
+    for model in snapshots(run.training.snapshots, task.build, folder):
         fill_mask = FillMask(model, tokenizer)
         scores = score(fill_mask.predict, task, fill_mask)
         losses.append(round(scores.loss, 4))
@@ -120,13 +114,5 @@ def measure(name: str, folder: Path) -> None:
     (place / "heads.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
-    parser.add_argument("folder", type=Path, help="where it was trained")
-    arguments = parser.parse_args()
-    measure(arguments.name, arguments.folder)
-
-
 if __name__ == "__main__":
-    main()
+    measure(*ask(__doc__))

@@ -1,24 +1,22 @@
 """The gain of each kernel over its formula, in the work that it is made for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 import glassbox
-from benchmarks.timing import Comparison, compare
+from benchmarks.timing import Comparison, Work, compare
 from glassbox.config import StackConfig
 from glassbox.generation import generate
 from glassbox.models import GPT2, GPT2Config
 from glassbox.training import cross_entropy
 from glassbox.transformer import Encoder
 
-Work = Callable[[], object]
-
 
 def learn(model: nn.Module, *inputs: Tensor) -> Work:
-    """Run one forward and one backward pass, with the loss of chapter 9 if there are logits."""
+    """Return one forward and one backward pass, with the loss of chapter 9 if there are logits."""
 
     def work() -> None:
         out = model(*inputs)
@@ -32,7 +30,7 @@ def learn(model: nn.Module, *inputs: Tensor) -> Work:
 
 
 def write(model: GPT2, ids: Tensor) -> Work:
-    """Write 32 tokens, one at a time."""
+    """Return the writing of 32 tokens, one at a time."""
     return lambda: generate(model, ids, max_new_tokens=32)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import torch
 
+from benchmarks.snapshots import restored
 from glassbox.data import tiny_shakespeare
 from glassbox.evaluation import estimate_loss, load_model
 from glassbox.models.character_model import CharacterModel
 from glassbox.training import checkpoints
-from glassbox.training.checkpoint import MODEL, fill_weights, read_checkpoint, step_of
+from glassbox.training.checkpoint import step_of
 
 SIZES = {"batch_size": 64, "n_batches": 200}
 
@@ -27,8 +28,8 @@ def estimates(folder: Path, device: str = "cpu", seed: int = 0) -> list[dict[str
     token_ids = loaded.encode(tiny_shakespeare("valid")).to(device)
     draw, found = torch.Generator().manual_seed(seed), []
     for path in checkpoints(folder / "checkpoints"):
-        fill_weights(loaded.model, read_checkpoint(path, [MODEL]).tensors[MODEL], path)
-        estimate = estimate_loss(loaded.model, token_ids, generator=draw, **SIZES)
+        model = restored(loaded.model, path)
+        estimate = estimate_loss(model, token_ids, generator=draw, **SIZES)
         found.append({"step": step_of(path), **estimate._asdict()})
     return found
 
@@ -37,6 +38,6 @@ def write(folder: Path, step: int) -> Path:
     """Write the checkpoint of a step as a model, beside the run's last, and return its path."""
     loaded = load_model(folder / "model")
     path = next(p for p in checkpoints(folder / "checkpoints") if step_of(p) == step)
-    fill_weights(loaded.model, read_checkpoint(path, [MODEL]).tensors[MODEL], path)
+    restored(loaded.model, path)
     loaded.save_pretrained(folder / "lowest")
     return folder / "lowest"

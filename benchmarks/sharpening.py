@@ -8,7 +8,6 @@ diffuse the heads' attention is over all validation pairs: the entropy of a row 
 averaged over the rows.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -17,16 +16,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from benchmarks.snapshots import ask, snapshots
 from glassbox.looking.record import record
 from glassbox.masks import padding_mask
 from glassbox.results import RUNS
-from glassbox.training.checkpoint import (
-    MODEL,
-    checkpoints,
-    fill_weights,
-    read_checkpoint,
-    step_of,
-)
 from glassbox.training.runs import read_run
 from glassbox.training.tasks.translation import Example, TranslationTask
 from glassbox.transformer import Transformer
@@ -75,13 +68,9 @@ def measure(name: str, folder: Path) -> None:
     pairs = [
         (tokenizer.encode_source(a, to), tokenizer.encode_target(b)) for a, b in SENTENCES.items()
     ]
-    found = {step_of(path): path for path in checkpoints(folder / "checkpoints")}
-    if missing := sorted({*run.training.snapshots} - found.keys()):
-        raise FileNotFoundError(f"{folder} has no snapshots of the steps {missing}: train it again")
     maps, spread = {}, []
-    for step in run.training.snapshots:
-        model = task.build().eval()
-        fill_weights(model, read_checkpoint(found[step], [MODEL]).tensors[MODEL], found[step])
+    steps = run.training.snapshots
+    for step, model in zip(steps, snapshots(steps, task.build, folder), strict=True):
         for number, pair in enumerate(pairs):
             weights = cross_weights(model, [pair], tokenizer.pad_id)[:, 0]
             maps[f"step-{step}/sentence-{number}"] = weights.half().contiguous()
@@ -96,17 +85,9 @@ def measure(name: str, folder: Path) -> None:
         }
         for source, target in pairs
     ]
-    kept = {"steps": list(run.training.snapshots), "sentences": sentences, "entropy": spread}
+    kept = {"steps": list(steps), "sentences": sentences, "entropy": spread}
     (place / "attention.json").write_text(json.dumps(kept, ensure_ascii=False) + "\n")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="of the run, a folder of glassbox/results/runs")
-    parser.add_argument("folder", type=Path, help="where it was trained")
-    arguments = parser.parse_args()
-    measure(arguments.name, arguments.folder)
-
-
 if __name__ == "__main__":
-    main()
+    measure(*ask(__doc__))

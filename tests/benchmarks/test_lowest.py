@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from benchmarks import lowest
+from benchmarks.snapshots import snapshots
 from glassbox.evaluation import load_model
 from glassbox.training import TrainingConfig, checkpoints, train
 from glassbox.training.checkpoint import MODEL, read_checkpoint
@@ -38,3 +39,20 @@ def test_the_checkpoint_of_a_step_is_written_as_a_model(run: Path) -> None:
     kept = read_checkpoint(checkpoints(run / "checkpoints")[1], [MODEL]).tensors[MODEL]
     for name, tensor in kept.items():
         assert torch.equal(written[name], tensor), name
+
+
+def test_a_snapshot_is_the_model_as_it_was(run: Path) -> None:
+    def build() -> torch.nn.Module:
+        return load_model(run / "model").model.train()
+
+    models = list(snapshots((2, 1), build, run))
+    for model, place in zip(models, (1, 0), strict=True):
+        kept = read_checkpoint(checkpoints(run / "checkpoints")[place], [MODEL]).tensors[MODEL]
+        assert not model.training
+        for name, tensor in kept.items():
+            assert torch.equal(model.state_dict()[name], tensor), name
+
+
+def test_a_snapshot_that_is_missing_is_named(run: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no snapshots of the steps \[4, 7\]: train it"):
+        next(snapshots((7, 1, 4), lambda: None, run))
