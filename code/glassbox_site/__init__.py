@@ -30,6 +30,7 @@ from glassbox_site import (
     notebooks,
     numbers,
     objects,
+    on_demand,
     pieces,
     practice,
     remembered,
@@ -41,14 +42,13 @@ from glassbox_site import (
     units,
     uses,
     versions,
-    widgets,
 )
 
 HERE = Path(__file__).parent
 PARTS = (
     *(numbers, mathematics, drawings, cells, listings, folding, levels, sections, definitions),
     *(units, citations, uses, versions, times, objects, signatures, docstrings, api),
-    *(highlighting, fonts, widgets, machine, front, miniature, pieces, lookup, search, notebooks),
+    *(highlighting, fonts, on_demand, machine, front, miniature, pieces, lookup, search, notebooks),
     *(practice, head, slim, remembered),
 )
 STYLES = (
@@ -65,18 +65,9 @@ def use_our_files(app: Sphinx, config: Config) -> None:
     config.html_static_path.append(str(HERE / "static"))
 
 
-def write_view_scripts(app: Sphinx, error: Exception | None) -> None:
-    """Write the scripts that the frames of the attention views load."""
-    if error is None and app.builder.format == "html":
-        from glassbox_book.viz import assets  # pulls in torch, which no other step needs
-
-        assets.write(Path(app.outdir) / "_static" / "glassbox")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part with Sphinx."""
     app.connect("config-inited", use_our_files)
-    app.connect("build-finished", write_view_scripts)
     for style in STYLES:
         app.add_css_file(f"{style}.css", priority=900)  # after the theme's
     for script in SCRIPTS:

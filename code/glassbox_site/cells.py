@@ -2,21 +2,18 @@
 
 PyTorch's printout of a small tensor becomes a grid with the same numbers; the notebook keeps the
 text. A map takes the alternative text of its figure as its name, and a chart below it follows the
-theme like any drawing. Pages with cells ask for their script and style.
+theme like any drawing.
 """
 
 import re
 from html import escape
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from glassbox_site.drawings import inline_both
-from glassbox_site.on_demand import asked_for
 
-FOLDER = "glassbox"
 MARK = 'class="gb-cells'
 SCRIPT = re.compile(r"\n<script>.*?</script>", re.DOTALL)
 NAME = re.compile(r'(?<=role="group" )aria-label="[^"]*"')
@@ -79,17 +76,6 @@ def fitted(raw: nodes.raw, prefix: str) -> str:
     return MINUS.sub("\N{MINUS SIGN}", html)
 
 
-def write_files(app: Sphinx) -> None:
-    """Write script and style before the pages, which name their versions."""
-    if app.builder.format == "html":
-        from glassbox_book.viz import cells  # pulls in torch
-
-        cells.write(Path(app.outdir) / "_static" / FOLDER)
-
-
 def setup(app: Sphinx) -> None:
-    """Register the transform; act before the first page and on each."""
+    """Register the transform."""
     app.add_post_transform(Cells)
-    app.connect("builder-inited", write_files)
-    link = asked_for(MARK, f"{FOLDER}/cells", loading_method="defer")
-    app.connect("html-page-context", link)

@@ -71,7 +71,9 @@ def kind(source: str, metadata: Mapping[str, Any]) -> str:
         return "data"
     if len(source.splitlines()) <= SHORT:
         return "idea"
-    return "table" if called == "Table" else "numbers" if _prints(body[-1]) else "idea"
+    if called == "Table":
+        return "table"
+    return "numbers" if _called(_last(body[-1])) == "print" else "idea"
 
 
 def is_solution(metadata: Mapping[str, Any]) -> bool:
@@ -116,16 +118,13 @@ def _imports(node: ast.stmt) -> bool:
 
 def _asserts(node: ast.stmt) -> bool:
     """Whether a statement is an assertion, or a block that ends in one."""
-    if isinstance(node, ast.For | ast.With):
-        return _asserts(node.body[-1])
-    return isinstance(node, ast.Assert) or _called(node) in ASSERTIONS
+    last = _last(node)
+    return isinstance(last, ast.Assert) or _called(last) in ASSERTIONS
 
 
-def _prints(node: ast.stmt) -> bool:
-    """Whether a statement is a call of `print`, or a block that ends in one."""
-    if isinstance(node, ast.For | ast.With):
-        return _prints(node.body[-1])
-    return _called(node) == "print"
+def _last(node: ast.stmt) -> ast.stmt:
+    """Return the statement that a block ends in; any other statement is its own."""
+    return _last(node.body[-1]) if isinstance(node, ast.For | ast.With) else node
 
 
 def _is_literal(node: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-"""The machine in the page: its files, next to the site's own, and its place in the page."""
+"""The machine, and pieces of it, in the page."""
 
 from pathlib import Path
 
@@ -6,9 +6,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from glassbox_site.on_demand import asked_for
-
-FOLDER = "machine"
 #: The pieces of the machine that chapters show, and what a reader can do with each.
 PIECES = {
     "tokens": "Your sentence. Type one, and see the tokens the translator makes of it.",
@@ -46,24 +43,13 @@ class Machine(SphinxDirective):
             raise self.error(str(wrong)) from None
         if not self.arguments:
             return [nodes.raw("", drawn, format="html")]
-        name = f"{FOLDER}-{self.arguments[0]}"  # for the list of everything playable
+        name = f"machine-{self.arguments[0]}"  # for the list of everything playable
         target = nodes.target("", "", ids=[name], names=[name])
         self.state.document.note_explicit_target(target)
         # The target's id moves to the next node, and raw HTML shows none.
         return [target, nodes.raw("", f'<span id="{name}"></span>{drawn}', format="html")]
 
 
-def write_files(app: Sphinx) -> None:
-    """Write scripts, model and first scene before the pages, which name their versions."""
-    if app.builder.format == "html":
-        from glassbox_book import machine  # pulls in torch
-
-        machine.write(Path(app.outdir) / "_static" / FOLDER)
-
-
 def setup(app: Sphinx) -> None:
-    """Register the directive; act before the first page and on each."""
+    """Register the directive."""
     app.add_directive("machine", Machine)
-    app.connect("builder-inited", write_files)
-    link = asked_for('<div class="gb-machine"', f"{FOLDER}/machine", type="module")
-    app.connect("html-page-context", link)

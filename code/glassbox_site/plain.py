@@ -25,6 +25,17 @@ OPTION = re.compile(r"^:([\w-]+):[ ]*(.*)$", re.MULTILINE)
 TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 CODE = {"attr", "class", "data", "func", "meth", "mod"}
 BOXES = {"important", "note", "seealso", "warning"}
+#: The plain form of each other directive, from its argument and its body.
+FORMS = {
+    "deeper": "*Going deeper.* {body}",
+    "div": "{body}",
+    "exercise": "### Exercise: {argument}\n\n{body}",
+    "exercise-start": "### Exercise: {argument}\n\n{body}",
+    "exercise-end": "",
+    "hint": "<details><summary>Hint</summary>\n\n{body}\n\n</details>",
+    "machine": "*On the site, you can play with a piece of the machine here.*",
+    "solution-end": "",
+}
 
 
 def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
@@ -50,43 +61,29 @@ def to_plain(text: str, resolve: Resolve, pictures: str = "") -> str:
     """
 
     def directive(found: re.Match[str]) -> str:
+        name, argument = found["name"], found["argument"].strip()
         options = dict(OPTION.findall(found["options"]))
         body = to_plain(found["body"], resolve, pictures).strip("\n")
-        return _directive(found["name"], found["argument"].strip(), options, body)
-
-    def figure(address: str) -> str:
-        return pictures + address.removeprefix("../") if pictures else address
-
-    def _directive(name: str, argument: str, options: Mapping[str, str], body: str) -> str:
         if name == "math":
             tag = rf" \tag{{{resolve('eq', options['label'])}}}" if "label" in options else ""
             return f"$$\n{body}{tag}\n$$"
-        if name == "figure":
-            number = resolve("numref", options["name"])
-            return f"![{options.get('alt', '')}]({figure(argument)})\n\n**{number}.** {body}"
-        if name == "image":
-            return f"![{options.get('alt', '')}]({figure(argument)})"
-        if name == "div":
-            return body
-        if name == "machine":
-            return "*On the site, you can play with a piece of the machine here.*"
-        if name == "epigraph":
-            return _quoted(f"*{body}*")
-        if name == "deeper":
-            return f"*Going deeper.* {body}"
-        if name in BOXES:
-            return _quoted(f"**{'See also' if name == 'seealso' else name.capitalize()}.** {body}")
-        if name == "hint":
-            return f"<details><summary>Hint</summary>\n\n{body}\n\n</details>"
-        if name in ("exercise", "exercise-start"):
-            return f"### Exercise: {argument}\n\n{body}"
+        if name in ("figure", "image"):
+            address = pictures + argument.removeprefix("../") if pictures else argument
+            picture = f"![{options.get('alt', '')}]({address})"
+            if name == "image":
+                return picture
+            return f"{picture}\n\n**{resolve('numref', options['name'])}.** {body}"
         if name == "solution-start":
             return f"**Solution: {resolve('title', argument)}**"
-        if name in ("exercise-end", "solution-end"):
-            return ""
-        raise ValueError(
-            f"the directive {name!r} has no plain form: give it one in glassbox_site/plain.py"
-        )
+        if name in BOXES:
+            return _quoted(f"**{'See also' if name == 'seealso' else name.capitalize()}.** {body}")
+        if name == "epigraph":
+            return _quoted(f"*{body}*")
+        if name not in FORMS:
+            raise ValueError(
+                f"the directive {name!r} has no plain form: give it one in glassbox_site/plain.py"
+            )
+        return FORMS[name].format(argument=argument, body=body)
 
     text = DIRECTIVE.sub(directive, TARGET.sub("", text))
     return ROLE.sub(lambda found: _reference(found[1], found[2], resolve), text)
@@ -126,11 +123,9 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
         for key, entry in parse_file(f"{env.srcdir}/{file}").entries.items():
             cited[key] = f"{_authors(entry.persons.get('author', []))}, {entry.fields['year']}"
 
-    def number(kinds: tuple[str, ...], docname: str, place: str) -> str | None:
-        for kind in kinds:
-            if found := env.toc_fignumbers.get(docname, {}).get(kind, {}).get(place):
-                return ".".join(map(str, found))
-        return None
+    def number(kind: str, docname: str, place: str) -> str:
+        found = env.toc_fignumbers.get(docname, {}).get(kind, {}).get(place, ())
+        return ".".join(map(str, found))
 
     def resolve(role: str, target: str) -> str:
         if role == "cite":
@@ -138,11 +133,11 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
         if role == "eq":
             docname = env.domains["math"].data["objects"].get(target, ("",))[0]
             place = f"equation-{nodes.make_id(target)}"
-            return number(("displaymath",), docname, place) or target
+            return number("displaymath", docname, place) or target
         if role == "numref":
             docname, place = std["anonlabels"].get(target, ("", ""))
             for kind, name in env.config.numfig_format.items():
-                if found := number((kind,), docname, place):
+                if found := number(kind, docname, place):
                     return name % found
             return target
         if role == "title":
@@ -151,7 +146,8 @@ def words(env: BuildEnvironment, exercises: Mapping[str, str]) -> Resolve:
             return f"*{std['labels'][target][2]}*" if target in std["labels"] else target
         if role == "doc":
             names = (n for n in env.titles if f"/{n}".endswith(f"/{target.lstrip('/')}"))
-            return f"*{env.titles[next(names)].astext()}*"
+            if docname := next(names, ""):
+                return f"*{env.titles[docname].astext()}*"
         return target  # a term of the glossary is its own name
 
     return resolve

@@ -62,7 +62,7 @@ def pictured(found: Iterable[tuple[str, str]]) -> Numbers:
         parts.setdefault(sign, picture.resize(size, Image.Resampling.BOX))
     (width, height) = next(iter(parts.values())).size
     more, less = (
-        list(parts[sign].getdata()) if sign in parts else [0] * (width * height)
+        list(parts[sign].tobytes()) if sign in parts else [0] * (width * height)
         for sign in ("more", "less")
     )
     levels = [(above - below) / 255 for above, below in zip(more, less, strict=True)]

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from glassbox_site.notebooks import FOLDER, copy, find_address, link
-from glassbox_site.plain import to_plain
+from glassbox_site.plain import to_plain, words
 from tests.site.conftest import ROOT, SITE
 
 ADDRESS = "https://github.com/someone/some-book"
@@ -76,6 +76,19 @@ def test_directives_and_roles_become_plain_markdown(myst, plain):
 def test_a_directive_without_a_plain_form_is_named():
     with pytest.raises(ValueError, match=r"'tabs' has no plain form.*plain\.py"):
         to_plain("```{tabs}\n```", lambda role, target: target)
+
+
+@pytest.mark.parametrize("role", ["cite", "doc", "eq", "numref", "ref", "term", "title"])
+def test_a_target_that_is_not_known_stays_as_it_is(role):
+    data = {"std": {"labels": {}, "anonlabels": {}}, "math": {"objects": {}}}
+    env: Any = SimpleNamespace(
+        config=SimpleNamespace(bibtex_bibfiles=[], numfig_format={"figure": "Figure %s"}),
+        domains={name: SimpleNamespace(data=one) for name, one in data.items()},
+        titles={},
+        toc_fignumbers={},
+    )
+    known = words(env, {})(role, "nothing-of-that-name")
+    assert known == ("[nothing-of-that-name]" if role == "cite" else "nothing-of-that-name")
 
 
 def test_a_page_links_to_its_notebook(soup, chapter):
