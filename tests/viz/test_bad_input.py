@@ -124,6 +124,7 @@ CASES = {
     "no maps": (lambda: attention_maps([], TOKENS, titles=[]), r"no panels.*at least one head"),
     "no columns": (lambda: attention_map(np.eye(5), TOKENS, columns=0), r"columns=0.*at least 1"),
     "no scale": (lambda: attention_map(np.eye(5), TOKENS, vmax=0), r"vmax=0: must be more than 0"),
+    "no end": (lambda: attention_map(np.eye(5), TOKENS, vmax=np.inf), r"vmax=inf: .* and finite"),
     "nothing": (lambda: attention_map(np.eye(0), []), r"weights has shape \(0, 0\)"),
 }
 

@@ -128,6 +128,7 @@ def test_what_is_not_finite_leaves_a_gap():
         (X, {"a": {"b": [math.nan, -1.0, 2.0]}}, {"log_y": True}, "value -1; a number needs"),
         ([], {"a": {"b": []}}, {}, "x has no points"),
         ([0, 1, 2], {"a": {"b": X}}, {"log_x": True}, "x has the value 0"),
+        (X, {"a": {"b": X}}, {"x_names": ["one", "two"]}, "the axis has 2 names for 3 points"),
         (X, {"a": X}, {}, r"not a dictionary of dictionaries; pass \{title: \{series"),
     ],
 )

@@ -1,5 +1,6 @@
 """What a widget puts into a notebook: whole without a script, the same every time."""
 
+import math
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -16,6 +17,7 @@ from glassbox.tokenization import BPE
 from glassbox_book.outputs import read
 from glassbox_book.templates import at, fixed
 from glassbox_book.widgets import (
+    Token,
     assets,
     positional_encoding,
     rotary_arrows,
@@ -233,6 +235,12 @@ def test_numbers_of_numpy_stand_below_a_token_as_those_of_python_do() -> None:
         ("a", "", number) for number in (np.float32(1 / 3), np.float64(-0.001), np.int64(7))
     ]
     assert repr(stepper([("Numbers.", [given])])).splitlines()[1] == "  a(0.33) a(0.00) a(7)"
+
+
+def test_a_number_without_end_stands_below_a_token_as_python_writes_it() -> None:
+    token = Token("a", number=-math.inf)
+    assert token.below == "-inf"
+    assert repr(stepper([("A step.", [[token]])])) == "A step.\n  a(-inf)"
 
 
 def test_a_share_is_drawn_to_a_tenth_of_a_per_cent_also_where_it_is_zero() -> None:

@@ -1,5 +1,6 @@
 """Attention weights as a grid of cells: queries downwards, keys to the right."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,12 +85,12 @@ def attention_maps(
     ------
     ValueError
         If there are no maps, tokens or columns, titles and maps differ in number, a map does not
-        fit its tokens, or ``vmax`` is not positive.
+        fit its tokens, or ``vmax`` is not positive and finite.
     """
     if len(weights) != len(titles):
         raise ValueError(f"{len(weights)} maps and {len(titles)} titles; pass one title per map")
-    if not vmax > 0:
-        raise ValueError(f"vmax={vmax}: must be more than 0")
+    if not 0 < vmax < math.inf:
+        raise ValueError(f"vmax={vmax}: must be more than 0 and finite")
     rows = visible_all(query_tokens)
     keys = rows if key_tokens is None else visible_all(key_tokens)
     drawn = [

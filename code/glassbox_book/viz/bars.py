@@ -17,7 +17,6 @@ _SERIES = ((TEAL, ""), (PLUM, "///"), (OCHRE, "\\\\\\"), (SLATE, "xxx"))
 _ROW, _PANEL = 0.23, 0.52  # inches for a bar, and for the space around a panel's bars
 
 
-@in_two_widths
 def bar_chart(
     labels: Sequence[str], values: Any, *, highlight: Collection[int] = (), **options: Any
 ) -> Figure:

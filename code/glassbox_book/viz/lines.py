@@ -67,9 +67,12 @@ def curves(
     Raises
     ------
     ValueError
-        If there is nothing to draw, a curve does not have one value per point, panels differ in
-        their series, there are more than six, or a number on a logarithmic axis is not positive.
+        If there is nothing to draw, a curve does not have one value per point or the axis one name,
+        panels differ in their series, there are more than six, or a number on a logarithmic axis is
+        not positive.
     """
+    if x_names is not None:
+        check_length("the axis", x_names, "names", len(numbers(x)), "points")
     log = {"log_x": log_x, "log_y": log_y}
     fig, axes = _panels(x, panels, log, columns, x_label=x_label, y_label=y_label, sharey=True)
     if x_names is not None:

@@ -30,7 +30,6 @@ _DISTANCES = (1.0, 3.5, 6.5, 9.5)
 Point = tuple[float | int, float | int, str] | tuple[float | int, float | int, str, float, float]
 
 
-@in_two_widths
 def scatter(
     points: Any,
     labels: Sequence[str] | None = None,

@@ -28,7 +28,7 @@ class Token:
         How it stands out: ``"active"`` (looked at), ``"new"`` (just made), ``"faint"``,
         ``"query"``, ``"key"`` or ``"value"``. Defaults to not at all.
     number : float, int or str, optional
-        Written below it: an integer or a string as it is, a float with two decimals.
+        Written below it: a finite float with two decimals, anything else as it is.
     share : float, optional
         The coloured share of it, from 0 to 1.
 
@@ -64,7 +64,9 @@ class Token:
     def below(self) -> str:
         """The number as it is displayed."""
         number = self.number
-        return fixed(float(number)) if isinstance(number, float | np.floating) else str(number)
+        if isinstance(number, float | np.floating) and np.isfinite(number):
+            return fixed(float(number))
+        return str(number)
 
 
 class Row(NamedTuple):
