@@ -73,9 +73,8 @@ def keep(
     device: str = "cpu",
 ) -> None:
     """Keep the training run `name` that is in `folder`."""
-    model = ship(folder / "model", shipped) if shipped else folder / "model"
-    loaded = load_model(model)
-    parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
+    model = folder / "model"
+    parameters = sum(parameter.numel() for parameter in load_model(model).model.parameters())
     spent = cost(folder, parameters)
     place = RUNS / name / f"seed-{spent['config']['seed']}"
     place.mkdir(parents=True, exist_ok=True)
@@ -88,6 +87,8 @@ def keep(
         report = {"lowest": least, **lowest.SIZES, "estimates": found}
         (place / "scores-estimates.json").write_text(json.dumps(report, indent=1) + "\n")
         model = lowest.write(folder, least["step"])
+    if shipped:
+        model = ship(model, shipped)
     corpus = spent["config"]["corpus"]
     for split in SPLITS[corpus]:
         file = place / f"scores-{split}.json"

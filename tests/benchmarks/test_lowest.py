@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import lowest
+from benchmarks import keep, lowest
 from benchmarks.snapshots import snapshots
 from glassbox.evaluation import load_model
+from glassbox.evaluation.language_models import LossEstimate
 from glassbox.training import TrainingConfig, checkpoints, train
 from glassbox.training.checkpoint import MODEL, read_checkpoint
 from glassbox.training.tasks.language_model import LanguageModelTask, LanguageModelTaskConfig
@@ -56,3 +57,20 @@ def test_a_snapshot_is_the_model_as_it_was(run: Path) -> None:
 def test_a_snapshot_that_is_missing_is_named(run: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no snapshots of the steps \[4, 7\]: train it"):
         next(snapshots((7, 1, 4), lambda: None, run))
+
+
+def test_what_is_shipped_has_the_lowest_loss_too(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter((0.1, 0.3, 0.2))
+    monkeypatch.setattr(lowest, "estimate_loss", lambda *_, **__: LossEstimate(next(losses), 0.0))
+    monkeypatch.setattr(keep, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(keep, "PACKAGED", tmp_path / "packaged")
+    monkeypatch.setattr(keep, "SPLITS", {corpus: [] for corpus in keep.SPLITS})
+    monkeypatch.setattr(keep.card, "compose", lambda run: "")
+    monkeypatch.setattr(keep.page, "write", lambda: None)
+    keep.keep("small", run, "small-en", best=True)
+    shipped = load_model(tmp_path / "packaged" / "small-en").model.state_dict()
+    kept = read_checkpoint(checkpoints(run / "checkpoints")[0], [MODEL]).tensors[MODEL]
+    for name, tensor in kept.items():
+        assert torch.equal(shipped[name].half(), tensor.half()), name
