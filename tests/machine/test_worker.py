@@ -159,3 +159,19 @@ def test_the_forward_pass_is_short_enough_to_be_read():
     code = [line for line in lines if line and not line.startswith("//")]
     assert 250 < len(code) <= 300, len(code)
     assert max(map(len, lines)) <= 130
+
+
+def test_a_page_lets_go_of_what_was_answered(visit, machine_url):
+    page = visit(machine_url).page
+    waiting = page.evaluate(
+        """async (load) => {
+          const { Client } = await import("./machine/client.js");
+          const client = new Client(), texts = ["A cat.", "", "A dog."];
+          const asked = texts.map((text) => client.ask({ ...load, type: "tokenize", text }));
+          const before = client.waiting.size;
+          const answers = await Promise.allSettled(asked);
+          return [before, client.waiting.size, answers.map(({ status }) => status)];
+        }""",
+        LOAD,
+    )
+    assert waiting == [3, 0, ["fulfilled", "rejected", "fulfilled"]]

@@ -3,13 +3,13 @@ export class Client {
   constructor() {
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.waiting = new Map();
+    this.asked = 0;
     this.worker.addEventListener("message", ({ data: { id, type, ...content } }) => {
       const asked = this.waiting.get(id);
+      if (type === "done" || type === "refused") this.waiting.delete(id);
       if (type === "done") asked.resolve(content.result);
-      else if (type === "refused") {
-        asked.hear = () => {};  // of a load that has failed, other files may still be on their way
-        asked.reject(new Error(content.message));
-      } else asked.hear(content);
+      else if (type === "refused") asked.reject(new Error(content.message));
+      else asked?.hear(content);  // of a load that has failed, other files may still be on their way
     });
     this.worker.addEventListener("error", () => {
       this.broken = true;
@@ -19,7 +19,7 @@ export class Client {
 
   ask(request, hear = () => {}) {
     return new Promise((resolve, reject) => {
-      const id = this.waiting.size;
+      const id = this.asked++;
       this.waiting.set(id, { resolve, reject, hear });
       this.worker.postMessage({ id, ...request });
     });
