@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -340,7 +341,15 @@ def main() -> None:
     else:
         chosen = random.Random(given.seed).sample(every, given.number)
     print(f"{len(chosen)} of {len(every)} faults in {len(modules)} modules", flush=True)
-    benches = [Bench() for _ in range(given.jobs)]
+    with ExitStack() as stack:
+        benches = [stack.enter_context(closing(Bench())) for _ in range(given.jobs)]
+        survivors = survive(chosen, benches, given)
+    print(f"caught: {len(chosen) - len(survivors)} of {len(chosen)}")
+    given.out.write_text(json.dumps([asdict(fault) for fault in survivors], indent=1))
+
+
+def survive(chosen: list[Fault], benches: list[Bench], given: argparse.Namespace) -> list[Fault]:
+    """Seed the faults on all benches at once, and return those that no test catches."""
     if given.seen and given.seen.is_file():
         seen = json.loads(given.seen.read_text())
     else:
@@ -364,11 +373,7 @@ def main() -> None:
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(work, range(given.jobs)))
-    survivors = [fault for number, fault in enumerate(chosen) if not caught[number]]
-    print(f"caught: {len(chosen) - len(survivors)} of {len(chosen)}")
-    given.out.write_text(json.dumps([asdict(fault) for fault in survivors], indent=1))
-    for bench in benches:
-        bench.close()
+    return [fault for number, fault in enumerate(chosen) if not caught[number]]
 
 
 if __name__ == "__main__":
