@@ -149,16 +149,18 @@ def all_steps() -> list[Step]:
 def perform(step: Step, others: dict[str, Step]) -> None:
     """Run a step after those that it needs, and show its output in one piece."""
     needed = others.get(step.needs)
-    if needed is not None:
-        needed.over.wait()
-    if needed is not None and needed.failed:
-        step.failed = 1
-        step.what += f" (not run, because {step.needs} failed)"
-    else:
+    try:
+        if needed is not None:
+            needed.over.wait()
+        if needed is not None and needed.failed:
+            step.failed = 1
+            step.what += f" (not run, because {step.needs} failed)"
+            return
         output = step.run()
-        shown = output.strip() if step.failed or "pytest" in step.command else ""
-        print(f"\n--- {step.name}: {step.what}", shown, step.line(), sep="\n", flush=True)
-    step.over.set()
+    finally:
+        step.over.set()  # even if it could not run: others may be waiting for it
+    shown = output.strip() if step.failed or "pytest" in step.command else ""
+    print(f"\n--- {step.name}: {step.what}", shown, step.line(), sep="\n", flush=True)
 
 
 def main(names: list[str]) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.check import Step, all_steps, cells, main, portable_steps
+from tools.check import Step, all_steps, cells, main, perform, portable_steps
 from tools.notebooks import ROOT
 
 PYTEST = ("-m", "pytest")
@@ -34,6 +34,14 @@ def test_a_step_may_print_any_bytes() -> None:
     step = Step("name", "what", ("-c", r"import sys; sys.stdout.buffer.write(b'\xff\n')"))
     assert step.run() == "\N{REPLACEMENT CHARACTER}\n"
     assert step.passed == 1
+
+
+def test_a_step_that_cannot_run_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    step = Step("name", "what", ())
+    with pytest.raises(FileNotFoundError):
+        perform(step, {})
+    assert step.over.is_set()
 
 
 def test_reasons_for_skipping_are_kept() -> None:
