@@ -168,6 +168,10 @@ def test_what_is_cut_off_cannot_be_chosen(show: Show) -> None:
         ({(0,): torch.zeros(4)}, r"prefixes has no \(\)"),
         ({(): torch.zeros(2, 4)}, r"after \(\) have shape \(2, 4\)"),
         ({(): torch.tensor([0.0, math.inf])}, r"after \(\) have shape \(2,\)"),
+        (
+            {(): torch.tensor([1.0, 0.0]), (0,): torch.ones(4)},
+            r"after \(0,\) have shape \(4,\).*as many",
+        ),
         ({(): torch.zeros(3)}, r"the prefix \(\) has no continuation"),
         ({(): torch.zeros(4), (1, 1): torch.zeros(4)}, r"1 prefixes cannot be reached"),
     ],

@@ -61,7 +61,7 @@ def next_token(
     ------
     ValueError
         If there are no logits for the empty prefix, a prefix cannot be reached or leads nowhere,
-        or logits are not a row of finite numbers.
+        or logits are not a row of finite numbers, as many for every prefix.
 
     Notes
     -----
@@ -72,13 +72,14 @@ def next_token(
     order = sorted(prefixes, key=lambda ids: (len(ids), ids))
     places = {ids: place for place, ids in enumerate(order)}
     nodes: list[list[Any]] = []
+    size = prefixes[()].numel()
     reached: set[tuple[int, ...]] = {()}
     for ids in order:
         logits = prefixes[ids]
-        if logits.dim() != 1 or not logits.isfinite().all():
+        if logits.shape != (size,) or not logits.isfinite().all():
             raise ValueError(
                 f"the logits after {ids} have shape {tuple(logits.shape)}; expected one row of "
-                "finite numbers"
+                "finite numbers, as many for every prefix"
             )
         offers = _offers(logits, ids, places, eos_id)
         if not offers:
@@ -89,7 +90,7 @@ def next_token(
         nodes.append([decode(ids), rows, _others(stored, list(offers))])
     if lost := places.keys() - reached:
         raise ValueError(f"{len(lost)} prefixes cannot be reached, such as {min(lost)}")
-    tree = {"vocabulary": len(prefixes[()]), "nodes": nodes}
+    tree = {"vocabulary": size, "nodes": nodes}
     data = json.dumps(tree, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     shares, others = _shares(nodes[0], prefixes[()])
     body = fill(
@@ -98,7 +99,7 @@ def next_token(
         rows=shares,
         others=others,
         offered=OFFERED,
-        vocabulary=len(prefixes[()]),
+        vocabulary=size,
         tree=data,
     )
     lines = [f"{name}: {fixed(share, 3)}" for name, share in shares]
