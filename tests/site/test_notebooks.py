@@ -80,7 +80,7 @@ def test_a_directive_without_a_plain_form_is_named():
 
 @pytest.mark.parametrize("role", ["cite", "doc", "eq", "numref", "ref", "term", "title"])
 def test_a_target_that_is_not_known_stays_as_it_is(role):
-    data = {"std": {"labels": {}, "anonlabels": {}}, "math": {"objects": {}}}
+    data: dict[str, Any] = {"std": {"labels": {}, "anonlabels": {}}, "math": {"objects": {}}}
     env: Any = SimpleNamespace(
         config=SimpleNamespace(bibtex_bibfiles=[], numfig_format={"figure": "Figure %s"}),
         domains={name: SimpleNamespace(data=one) for name, one in data.items()},
