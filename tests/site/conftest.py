@@ -12,8 +12,8 @@ import yaml
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Frame, Page
 
-from tests.conftest import Open, Visit, pages_of
-from tests.site.look import LOOK, WIDTHS, Look, look_at
+from tests.conftest import Open, Visit, pages_of, window_options
+from tests.site.look import LOOK, WIDTHS, Look, look_at, wait_for_theme
 from tools.notebooks import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +104,27 @@ def read(site: str, visit: Open) -> Callable[..., Visit]:
         return seen
 
     return read
+
+
+@pytest.fixture(scope="session")
+def glance(site: str, browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Return a function that shows a page to tests that leave it as it is, loaded once for them.
+
+    Its width and its theme change as they do for a reader: on the page that is there.
+    """
+    with pages_of(browser) as visit:
+        window = cache(lambda **context: attentive(visit(**context)))
+
+        def glance(page: str, *, width: int = 1400, dark: bool = False, **context: Any) -> Visit:
+            seen, options = window(**context), window_options(width, dark)
+            if seen.page.url != f"{site}{page}":
+                seen.page.goto(f"{site}{page}", wait_until="load")
+            seen.page.set_viewport_size(options["viewport"])
+            seen.page.emulate_media(media="null", color_scheme=options["color_scheme"])
+            wait_for_theme(seen.page.main_frame, DARK[dark])
+            return seen
+
+        yield glance
 
 
 @pytest.fixture(scope="session")

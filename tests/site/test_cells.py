@@ -58,8 +58,8 @@ def test_every_map_has_the_words_of_its_figure_for_a_name(soup):
         assert not each.find("script")
 
 
-def test_names_of_columns_stand_on_the_ground_around_them(read, dark):
-    page = read(CHAPTER, dark=dark).page
+def test_names_of_columns_stand_on_the_ground_around_them(glance, dark):
+    page = glance(CHAPTER, dark=dark).page
     grounds = page.evaluate(
         """() => {
           const back = (e) => getComputedStyle(e).backgroundColor;

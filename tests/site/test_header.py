@@ -9,8 +9,8 @@ SIDEBAR = "#pst-primary-sidebar"
 NOTE = '<aside class="margin sidebar"><p>In the margin.</p></aside>'
 
 
-def test_targets_of_the_header_are_large_enough_for_a_finger(read):
-    page = read(ONE, width=390, has_touch=True, is_mobile=True).page
+def test_targets_of_the_header_are_large_enough_for_a_finger(glance):
+    page = glance(ONE, width=390, has_touch=True, is_mobile=True).page
     targets = page.locator(".bd-header-article :is(button, a):visible").all()
     assert len(targets) >= 6
     for target in targets:
@@ -21,8 +21,8 @@ def test_targets_of_the_header_are_large_enough_for_a_finger(read):
 
 
 @pytest.mark.parametrize("pixels", [390, 1180])
-def test_folds_and_the_map_of_the_book_are_large_enough_for_a_finger(read, pixels):
-    page = read(ONE, width=pixels, has_touch=True, is_mobile=True).page
+def test_folds_and_the_map_of_the_book_are_large_enough_for_a_finger(glance, pixels):
+    page = glance(ONE, width=pixels, has_touch=True, is_mobile=True).page
     targets = page.locator(":is(.gb-fold, .gb-code) > summary:visible, .gb-here a")
     heights = targets.evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
     assert len(heights) > 40
@@ -39,9 +39,9 @@ def test_a_chapter_has_its_width_at_twice_the_size_of_letters(site, browser):
         page.locator("#pst-primary-sidebar-modal[open]").wait_for()
 
 
-def test_what_the_header_offers_has_words(read):
+def test_what_the_header_offers_has_words(glance):
     for width in (1400, 390, 360, 320):
-        page = read(ONE, width=width).page
+        page = glance(ONE, width=width).page
         links = page.locator(".gb-notebook a:visible, .gb-switch button:visible").all_inner_texts()
         assert [text.removeprefix("↓ ") for text in links] == ["Notebook", "Key code", "All code"]
         assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -139,8 +139,8 @@ CENTRED = """() => {
 AT_THE_EDGE = f"document.querySelector('{SIDEBAR}').getBoundingClientRect().left === 0"
 
 
-def test_the_column_is_in_the_middle_and_the_contents_at_the_edge(read):
-    page = read(ONE).page
+def test_the_column_is_in_the_middle_and_the_contents_at_the_edge(glance):
+    page = glance(ONE).page
     for width, holds in ((760, CENTRED), (900, CENTRED), (990, CENTRED), (2560, AT_THE_EDGE)):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(holds)  # the contents take a moment to move

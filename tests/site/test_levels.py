@@ -130,8 +130,8 @@ def test_the_switch_opens_all_code_which_looks_like_the_rest_and_is_remembered(r
     assert closed.count() == folds.count()
 
 
-def test_the_copy_button_is_there_for_a_finger(read):
-    page = read(ONE, width=390, has_touch=True, is_mobile=True).page
+def test_the_copy_button_is_there_for_a_finger(glance):
+    page = glance(ONE, width=390, has_touch=True, is_mobile=True).page
     button = page.locator(".copybtn:visible").first
     assert button.evaluate("button => getComputedStyle(button).opacity") == "1"
 

@@ -50,8 +50,8 @@ def test_a_click_unfolds_a_solution_and_so_does_a_link_to_it(read):
     page.wait_for_selector(f'details[id="{name}"][open]')
 
 
-def test_the_mark_of_a_fold_stands_left_of_all_its_lines(read):
-    page = read(ONE, width=390).page
+def test_the_mark_of_a_fold_stands_left_of_all_its_lines(glance):
+    page = glance(ONE, width=390).page
     folds = page.locator(".solution > summary").evaluate_all(
         """all => all.map((summary) => {
           const text = document.createRange();
@@ -104,10 +104,10 @@ def test_what_scrolls_sideways_can_be_reached_with_the_keyboard(looks, any_page)
         assert look.facts["dark"]["outOfReach"] == []
 
 
-def test_paper_shows_what_is_folded_and_is_white_in_either_mode(read):
+def test_paper_shows_what_is_folded_and_is_white_in_either_mode(glance):
     printed = []
     for dark in (False, True):
-        page = read(ONE, dark=dark).page
+        page = glance(ONE, dark=dark).page
         page.emulate_media(media="print")
         printed.append(page.evaluate("look.onPaper()"))
     assert printed[0] == printed[1]

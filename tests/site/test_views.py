@@ -69,8 +69,8 @@ def test_views_answer_to_their_reader_from_a_server(read):
         hover_a_token(frame)
 
 
-def test_frames_have_the_letters_of_the_page(read):
-    for frame in open_views(read(ONE).page):
+def test_frames_have_the_letters_of_the_page(glance):
+    for frame in open_views(glance(ONE).page):
         faces = "[...document.fonts].map((face) => `${face.weight} ${face.status}`)"
         assert frame.evaluate(faces) == ["400 loaded", "600 loaded"]
         family = frame.locator("#vis svg text").first.evaluate(
