@@ -122,7 +122,7 @@ def test_on_a_small_screen_the_page_moves_to_what_is_being_written(read):
     assert output.evaluate(below)
     machine(page, "run").click()
     page.wait_for_function(DONE)
-    assert not output.evaluate(below)
+    page.wait_for_function(f"element => !({below})(element)", arg=output.element_handle())
 
 
 def test_what_needs_the_translator_offers_it_where_it_was_pressed_and_goes_on(read):

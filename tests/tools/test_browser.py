@@ -29,7 +29,7 @@ def test_without_a_browser_none_is_found(no_browser: Path) -> None:
     assert find_chromium() is None
 
 
-@pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
+@pytest.mark.parametrize("name", conftest.NAMES)
 def test_an_installed_browser_is_found(no_browser: Path, name: str) -> None:
     installed = executable(no_browser / name)
     assert find_chromium() == installed
