@@ -451,8 +451,54 @@ def rounded_down(parameters, devices, sharded):
     )
 
 
+def whole_bytes(parameters, devices, sharded):
+    order = (12, 2, 2)
+    divided = parameters * sum(order[:sharded]) // devices
+    return divided + parameters * sum(order[sharded:])
+
+
+def cut_that_ends_everywhere(word, scores):
+    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}
+    for end in range(1, len(word) + 1):
+        pieces = [(start, word[start:end]) for start in range(end) if word[start:end] in scores]
+        best[end] = max((best[k][0] + scores[piece], [*best[k][1], piece]) for k, piece in pieces)
+    return best[len(word)][::-1]
+
+
+def slopes_of_the_first_component(network, x):
+    return torch.autograd.functional.jacobian(network, x)[..., 0].abs().amax(dim=1) > 1e-5
+
+
+def slopes_of_any_size(network, x):
+    return torch.autograd.functional.jacobian(network, x).abs().amax(dim=(1, 3)) != 0
+
+
+def all_but_the_last_row(layer, x, order):
+    return torch.allclose(layer(x[order])[:-1], layer(x)[order][:-1], atol=1e-5)
+
+
+def one_order_alone(layer, x, order):
+    return torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-5)
+
+
+def larger_alone(layer, x, order):
+    return bool((layer(x[order]) - layer(x)[order]).max() < 1e-5)
+
+
+def smaller_alone(layer, x, order):
+    return bool((layer(x)[order] - layer(x[order])).max() < 1e-5)
+
+
 #: Functions that are right in the usual cases, and the case that finds them out.
 NEARLY = {
+    "efficiency_and_scale.bytes_on_each ": (whole_bytes, "does not divide evenly"),
+    "tokens_and_embeddings.best_cut ": (cut_that_ends_everywhere, "a place where no piece ends"),
+    "architecture.dependencies ": (slopes_of_the_first_component, "the last component"),
+    "architecture.dependencies  ": (slopes_of_any_size, "a part too small to count"),
+    "self_attention.is_equivariant": (all_but_the_last_row, "the longest vector in the last place"),
+    "self_attention.is_equivariant ": (one_order_alone, "each vector and its neighbours"),
+    "self_attention.is_equivariant  ": (smaller_alone, "the length of the first vector"),
+    "self_attention.is_equivariant   ": (larger_alone, "the length of the last vector"),
     "training.bleu_score ": (bleu_from_five_words_on, "four words"),
     "encoder.sense_gap": (no_parallel_vectors, "two parallel vectors"),
     "training.masked_loss": (log_of_softmax, "large logits"),
@@ -529,6 +575,73 @@ def test_mistake_that_fits_some_cases_alone_is_offered_as_a_guess():
 
     text = said("scaled_dot_product.softmax", softmax)
     assert "This would explain some of your results: You took the exponential" in text
+
+
+def test_mistake_that_would_spoil_right_results_is_not_named():
+    def layers(n, kernel_size):  # right in four cases; two of the others look like a mistake
+        return round(2 * (n - 1) / (kernel_size - 1))
+
+    assert "Your layers" not in said("architecture.layers", layers)
+
+
+def test_mistake_that_is_not_made_everywhere_is_no_certainty():
+    right = EXERCISES["positional_encoding.shift_matrix"].reference
+
+    text = said("positional_encoding.shift_matrix", lambda k, d_model: right(-abs(k), d_model))
+    assert "This would explain some of your results: Your matrix moves backwards" in text
+
+
+def test_inverted_mask_is_recognised_although_nan_follows():
+    def inverted(query, key, value, mask=None):
+        scores = query @ key.mT / math.sqrt(query.size(-1))
+        scores = scores if mask is None else scores.masked_fill(mask, -math.inf)
+        return scores.softmax(-1) @ value, scores.softmax(-1)
+
+    text = said(ATTENTION, inverted)
+    assert "\nYou filled in the scores where the mask is True" in text
+
+
+def test_either_cause_of_the_same_number_is_named():
+    def count_parameters(d_model, d_ff, n_layers, vocab_size):  # no second bias
+        right = EXERCISES["decoder.count_parameters"].reference
+        return right(d_model, d_ff, n_layers, vocab_size) - 2 * d_model * n_layers
+
+    text = said("decoder.count_parameters", count_parameters)
+    assert "the third norm" in text
+    assert "or the second bias" in text
+
+
+def test_sums_without_their_axis_are_advised_to_keep_it():
+    def weights(x):
+        powers = (x @ x.mT).exp()
+        return powers / powers.sum(-1)
+
+    assert "keepdim=True" in said("self_attention.weights", weights)
+
+
+def test_nothing_is_nan_times_the_expected():
+    def causal(x):
+        hidden = torch.ones(len(x), len(x)).triu(1) * -math.inf  # 0 times infinity
+        weights = (x @ x.mT + hidden).softmax(-1)
+        return weights @ x, weights
+
+    text = said("self_attention.causal", causal)
+    assert "nan" in text
+    assert "times the expected one" not in text
+
+
+def test_plain_values_may_be_exchanged_by_chance():
+    def next_token_head(maps):
+        looks = torch.cat([weights.diagonal(1, -2, -1) for weights in maps], -1).mean(-1)
+        layer, head = divmod(int(looks.argmax()), looks.size(0))
+        return layer, head
+
+    text = said("scaled_dot_product.next_token_head", next_token_head)
+    assert "in the wrong order" not in text
+    assert "\nYou divided by the number of layers" in text
+    right = EXERCISES["tokens_and_embeddings.next_merge"].reference
+    text = said("tokens_and_embeddings.next_merge", lambda words: right(words)[::-1])
+    assert "The left symbol is b, expected a." in text
 
 
 def test_one_number_has_no_factor():
@@ -732,6 +845,28 @@ def test_gradient_that_is_nan_is_named_and_explained():
     )
     assert "The gradient of query" in text
     assert "adding -inf does not" in text
+
+
+def test_change_in_place_that_stops_gradients_is_named():
+    def softmax(scores):
+        powers = (scores - scores.amax(-1, keepdim=True)).exp()
+        powers /= powers.sum(-1, keepdim=True)
+        return powers
+
+    text = said("scaled_dot_product.softmax", softmax)
+    assert "no gradient can be computed" in text
+    assert "Write e = e / total for e /= total" in text
+
+
+def test_advice_on_masks_is_given_where_there_is_one():
+    def swiglu(x, W_g, W_1, W_2):
+        gate = x @ W_g
+        return (gate / (1 + torch.exp(-gate)) * (x @ W_1)) @ W_2
+
+    text = said("variants.swiglu", swiglu)
+    assert "The gradient of x" in text
+    assert "torch.sigmoid and torch.softmax do not overflow" in text
+    assert "masked_fill" not in text
 
 
 def test_unknown_exercise_lists_the_known():

@@ -38,6 +38,10 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
     "shares that sum to 1": lambda x: (2 * x).softmax(dim=-1),
     "wider outputs": lambda x: torch.cat([x, x.flip(0), x], dim=-1),
     "negation": torch.neg,
+    "the last component of the position before": lambda x: torch.cat(
+        [torch.zeros_like(x[:1]), x[:-1, -1:] * torch.ones_like(x[:1])]
+    ),
+    "a part too small to count": lambda x: x + 1e-7 * x.flip(0),
 }
 
 
@@ -176,7 +180,8 @@ def _multiplications(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
     maps = 1 if flaw == "one product" else 2
     compared = 1 if flaw == "one other" else n
     recurrent = matrices * n * d_model**2
-    return recurrent, projections * n * d_model**2 + maps * n * compared * d_model
+    attention = projections * n * d_model**2 + maps * n * compared * d_model
+    return (attention, recurrent) if flaw == "exchanged" else (recurrent, attention)
 
 
 @cases_of(_multiplications, returns=("recurrent layer's count", "attention layer's count"))

@@ -85,7 +85,7 @@ def resemblance(names: Sequence[str], expected: Any, got: Any, tolerance: float)
         return f"This is 1 minus the expected result{exchanged}."
     if got.shape == expected.shape and expected.numel() > 1 and expected.any():
         factor = (got * expected).sum() / expected.square().sum()
-        if factor != 0 and _same(factor * expected, got, tolerance):
+        if factor.isfinite() and factor != 0 and _same(factor * expected, got, tolerance):
             return f"Every entry is {show(factor)} times the expected one."
     return None
 
@@ -157,7 +157,7 @@ def _tuple_difference(
         return f"The result has {len(got)} parts, {wanted}."
     for name, part, given in zip(names, expected, got, strict=True):
         if fault := difference([name], part, given, tolerance):
-            if any(
+            if not all(isinstance(part, str | int) for part in expected) and any(
                 all(_same(*pair, tolerance) for pair in zip(expected, order, strict=True))
                 for order in permutations(got)
             ):

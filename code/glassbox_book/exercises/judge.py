@@ -22,6 +22,17 @@ from torch import Tensor
 from glassbox_book.exercises.compare import difference, kind, resemblance
 from glassbox_book.exercises.exercise import EXERCISES, Case, Exercise
 
+#: Arguments that say what is hidden, and the advice on NaN in a gradient with and without them.
+_HIDDEN = {"mask", "memory_mask", "source_ids", "scores"}
+_HIDES = (
+    "\nReplacing NaN afterwards does not keep it out of the gradient: the operation that produced "
+    "it still passes NaN back. masked_fill on the scores stops it; adding -inf does not."
+)
+_OVERFLOWS = (
+    "\nIf you use exp, it overflows: exp(89) is too large for float32, and infinity times 0 is "
+    "NaN. torch.sigmoid and torch.softmax do not overflow."
+)
+
 #: What a reader's function may raise. Ctrl-C is not included: it stops the check itself.
 FAILURES = (Exception, SystemExit)
 
@@ -88,7 +99,7 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
         f"The first that is not: {first.about}.",
         f"Called with {first}.",
         faults[first],
-        _diagnosis(exercise, wrong, answer),
+        _diagnosis(exercise, faults, answer),
     ]
     return Verdict(False, "\n".join(filter(None, lines)))
 
@@ -121,6 +132,12 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     try:
         gradients = _gradients(answer, case)
     except FAILURES as error:
+        if "modified by an inplace operation" in str(error):
+            return (
+                "The values are right, but no gradient can be computed: a number that it needs was "
+                "changed in place. Write e = e / total for e /= total, torch.where(...) for "
+                "w[...] = 0, and methods without _ at the end."
+            )
         return _raised(error, answer) + " This happened when gradients were computed."
     if gradients is None:
         return (
@@ -134,11 +151,7 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
     )
     fault = next(filter(None, faults), None)
     if fault and "nan" in fault:
-        fault += (
-            "\nReplacing NaN afterwards does not keep it out of the gradient: the operation that "
-            "produced it still passes NaN back. masked_fill on the scores stops it; adding -inf "
-            "does not."
-        )
+        fault += _HIDES if _HIDDEN & set(case.arguments) else _OVERFLOWS
     return fault and f"The values are right, a gradient is not.\n{fault}"
 
 
@@ -148,14 +161,20 @@ def _advice(changed: Any) -> str:
     return "Work on a copy."
 
 
-def _diagnosis(exercise: Exercise, wrong: list[Case], answer: Callable[..., Any]) -> str | None:
-    """Find the mistake that matches the reader's wrong results in the first and in most cases."""
+def _diagnosis(
+    exercise: Exercise, faults: Mapping[Case, str | None], answer: Callable[..., Any]
+) -> str | None:
+    """Find the mistake that gives the reader's first wrong result and most of all results.
+
+    Right results count too: it has to explain at least as many as no mistake would.
+    """
     kinds, right = exercise.returns, exercise.reference
-    outcomes = [(case, outcome(answer, case)) for case in wrong]
-    outcomes = [(c, mine) for c, mine in outcomes if not _alike(kinds, outcome(right, c), mine)]
-    if not outcomes:  # an argument changed in place, or a gradient alone is wrong
+    outcomes = [(case, outcome(answer, case)) for case in faults]
+    wrong = [(case, mine) for case, mine in outcomes if faults[case]]
+    wrong = [(case, mine) for case, mine in wrong if not _alike(kinds, outcome(right, case), mine)]
+    if not wrong:  # an argument changed in place, or a gradient alone is wrong
         return None
-    (first, seen), best, most = outcomes[0], None, 0
+    (first, seen), best, most = wrong[0], None, len(outcomes) - len(wrong) - 1
     for sentence, mistake in exercise.mistakes.items():
         if _alike(kinds, outcome(mistake, first), seen):
             fits = sum(_alike(kinds, outcome(mistake, case), mine) for case, mine in outcomes)

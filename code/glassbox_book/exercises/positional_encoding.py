@@ -14,6 +14,8 @@ BASE = 10_000.0
 def _sinusoidal(positions: Tensor, d_model: int, flaw: str) -> Tensor:
     step = 1 if flaw == "i/d" else 2
     power = step * torch.arange(d_model // 2, dtype=torch.float64) / d_model
+    if flaw == "counted":
+        positions = torch.arange(len(positions))
     start = 1 if flaw == "from 1" else 0
     angles = (positions[:, None] + start) / BASE ** (-power if flaw == "shorter" else power)
     waves = [angles.sin(), angles.cos()]

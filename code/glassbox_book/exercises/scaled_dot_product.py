@@ -68,7 +68,8 @@ def _attention(
     elif mask is None:
         weights = scores.softmax(dim)
     else:
-        weights = _masked(scores, ~mask if flaw == "polarity" else mask, dim, flaw)
+        shown, _, then = flaw.partition(", then ")
+        weights = _masked(scores, ~mask if shown == "polarity" else mask, dim, then or flaw)
     return weights @ value, weights
 
 
@@ -111,8 +112,9 @@ def _next_token_head(maps: list[Tensor], flaw: str = "") -> tuple[int, int]:
         "first sentence": found[0].mean(-1),
         "peak": together.amax(-1),
     }
-    layer, head = divmod(int(flaws.get(flaw, together.mean(-1)).argmax()), maps[0].size(1))
-    return layer, head
+    many = maps[0].size(0 if flaw == "number of layers" else 1)
+    layer, head = divmod(int(flaws.get(flaw, together.mean(-1)).argmax()), many)
+    return (head, layer) if flaw == "exchanged" else (layer, head)
 
 
 @cases_of(_next_token_head, returns=("layer", "head"))
@@ -168,7 +170,8 @@ def _cross_attention(
         "values": (target, source, target),
         "keys": (target, target, source),
     }.get(flaw, (target, source, source))
-    real = source_ids == pad_id if flaw == "polarity" else source_ids != pad_id
+    real = source_ids != (0 if flaw == "zero" else pad_id)
+    real = ~real if flaw == "polarity" else real
     mask = {"ignored": None, "queries": real[:, :, None]}.get(flaw, real[:, None, :])
     query, key, value = asks @ W_query, offers @ W_key, gives @ W_value
     scale = 1.0 if flaw == "no scale" else None
@@ -230,7 +233,12 @@ def _jacobian(scores: Tensor) -> Tensor:
 def _softmax_jacobian(scores: Tensor, flaw: str) -> Tensor:
     w = scores if flaw == "scores" else scores.softmax(-1)
     outer = w[..., :, None] * w[..., None, :]
-    flaws = {"added": -outer, "no outer": 0 * outer, "diagonal": outer * torch.eye(w.size(-1))}
+    flaws = {
+        "added": -outer,
+        "no outer": 0 * outer,
+        "one number": w.square().sum(-1)[..., None, None],
+        "diagonal": outer * torch.eye(w.size(-1)),
+    }
     return torch.diag_embed(w) - flaws.get(flaw, outer)
 
 

@@ -16,6 +16,7 @@ def _weights(x: Tensor, flaw: str = "") -> Tensor:
     scores = x @ x.mT
     flaws = {
         "scores": scores,
+        "scaled": (scores / x.size(-1) ** 0.5).softmax(-1),
         "no exponentials": scores / scores.sum(-1, keepdim=True),
         "columns": scores.softmax(-2),
         "one sum": scores.flatten().softmax(0).view_as(scores),
@@ -52,6 +53,10 @@ def _batches(draw: Draw) -> Iterator[Case]:
     yield Case("as many tokens as components", x=draw(2, 4, 4))
 
 
+def _longest(x: Tensor) -> Tensor:
+    return x.norm(dim=1).topk(1).indices
+
+
 _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "simple self-attention": lambda x: simple_self_attention(x)[0],
     "the plain average for every token": lambda x: x.mean(0, keepdim=True).expand_as(x).clone(),
@@ -60,6 +65,10 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "every vector one place down": lambda x: x.roll(1, 0),
     "each plus its position": lambda x: x + torch.arange(float(len(x)))[:, None],
     "each column sorted": lambda x: x.sort(0).values,
+    "the sum of each vector and its neighbours": lambda x: x + x.roll(1, 0) + x.roll(-1, 0),
+    "the length of the first vector": lambda x: x[0].norm() * torch.ones_like(x),
+    "the length of the last vector": lambda x: x[-1].norm() * torch.ones_like(x),
+    "the longest vector in the last place": lambda x: torch.cat([x[:-1], x[_longest(x)]]),
 }
 
 
@@ -79,7 +88,9 @@ def _is_equivariant(
 def _layers(draw: Draw) -> Iterator[Case]:
     order = torch.tensor([2, 0, 3, 1])
     for name in _RULES:
-        yield Case(name, layer=Named(name, _RULES[name]), x=draw(4, 3), order=order)
+        x = draw(4, 3)
+        x = x[x.norm(dim=1).argsort()]  # the longest vector is the last
+        yield Case(name, layer=Named(name, _RULES[name]), x=x, order=order)
 
 
 def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:
@@ -108,7 +119,7 @@ def _stacks(draw: Draw) -> Iterator[Case]:
 
 
 def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
-    scores = 0 * x @ x.mT if flaw == "even" else x @ x.mT
+    scores = x @ x.mT * {"even": 0.0, "scaled": x.size(-1) ** -0.5}.get(flaw, 1.0)
     if flaw == "late":  # hidden after the softmax: rows no longer sum to one
         weights = scores.softmax(-1) * allowed
     else:
@@ -120,8 +131,8 @@ def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
 def _causal(x: Tensor, flaw: str = "") -> tuple[Tensor, Tensor]:
     j = torch.arange(len(x))
     i = j[:, None]
-    allowed = {"ahead": j >= i, "everything": torch.ones(len(x), len(x)).bool()}.get(flaw, j <= i)
-    return _attend(x, allowed, flaw)
+    flaws = {"ahead": j >= i, "everything": j == j, "not itself": j < i}
+    return _attend(x, flaws.get(flaw, j <= i), flaw)
 
 
 @cases_of(_causal, returns=("context", "weights"))

@@ -102,6 +102,7 @@ def _scored(draw: Draw) -> Iterator[Case]:
     yield Case("a long piece that is rare", word="lower", scores=some)
     yield Case("letters alone", word="test", scores=letters)
     yield Case("a single letter", word="s", scores=letters)
+    yield Case("a place where no piece ends", word="slow", scores={"sl": -2.0, "ow": -3.0})
     yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
     hasty = {"a": -1.0, "ab": -2.4, "c": -1.0}
     yield Case("a good first piece before a bad one", word="abc", scores=hasty | {"bc": -5.0})

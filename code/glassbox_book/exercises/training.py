@@ -43,7 +43,11 @@ def _batches(draw: Draw) -> Iterator[Case]:
 def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str = "") -> Tensor:
     certain = F.one_hot(labels, vocab_size).float()
     kept = certain if flaw == "kept" else (1 - epsilon) * certain
-    flaws = {"lost": kept, "others": kept + epsilon / (vocab_size - 1) * (1 - certain)}
+    flaws = {
+        "lost": kept,
+        "not added": kept + epsilon / vocab_size * (1 - certain),
+        "others": kept + epsilon / (vocab_size - 1) * (1 - certain),
+    }
     return flaws.get(flaw, kept + epsilon / vocab_size)
 
 
