@@ -163,7 +163,14 @@ FAULTS = {
     "return torch.constructor": "torch.constructor is not known here",
     "return scores.constructor('alert(1)')()": "function.constructor is not known here",
     "return round(1.25, 1)": "Line 2: round() with 2 arguments is not known here.",
-    "return query.var(-1, unbiased=False)": "var() with an argument 'unbiased' is not known here.",
+    "return query.var(-1, out=None)": "var() with an argument 'out' is not known here.",
+    "return torch.hstack([query])": "Line 2: torch.hstack is not known here.",
+    "return query.addmm(key)": "Line 2: torch.Tensor.addmm is not known here.",
+    "return 1 - (query > 0)": "with a bool tensor is not supported. Use ~ to invert a mask.",
+    "@torch.no_grad()\n    def f(): return 1": "Line 2: a decorator is not known here.",
+    "match query:\n        case 1: return 2": "Line 2: match is not known here.",
+    "i = 0\n    while i < 2 or query.nothing:\n        i += 1": "Line 3: torch.Tensor.nothing is",
+    "if len(key) < 0:\n        pass\n    elif query.nothing:\n        pass": "Line 4: torch.Tensor",
     "return query.squeeze()": "squeeze() without an argument 'dim' is not known here.",
     "return scores(query)": "TypeError: scores() cannot be called without an argument 'key'",
     "return isinstance(query, list)": "Line 2: isinstance is not known here.",
@@ -229,6 +236,17 @@ WAYS = [
     "return query @ key[range(len(key))].T / query.size(1) ** 0.5",
     "d: int = query.size(1)\n    return query @ key.T / (d * torch.ones(1, dtype=int)) ** 0.5",
     "low = float('-inf')\n    return (query @ key.T).clamp(min=low) / query.size(1) ** 0.5",
+    "pairs = torch.stack([query, query], -1).view(len(query), -1)\n"
+    "    return pairs[:, ::2] @ key.T / query.size(1) ** 0.5",
+    "twice = key.repeat_interleave(2, dim=1).view(len(key), -1, 2)[..., 0]\n"
+    "    return torch.cat([query, query], 1).view(-1, 2, query.size(1))[:, 0] @ twice.T"
+    " / query.size(1) ** 0.5",
+    "length = query.new_ones(query.size(1)).norm(2, dim=0, keepdim=True)\n"
+    "    return query @ key.T / length",
+    "width = torch.empty(1, dtype=query.dtype).copy_(query.size(1))\n"
+    "    return query.matmul(key.swapaxes(0, key.ndim - 1)).div(torch.pow(width, 0.5))",
+    "parts = zip(query.split([1, query.size(1) - 1], -1), key.split([1, key.size(1) - 1], -1))\n"
+    "    return sum([q @ k.T for q, k in parts]) / query.size(1) ** 0.5",
     """
     table = [[0.0] * len(key) for _ in query]  # a list of lists
     for i, q in enumerate(query):
@@ -256,6 +274,55 @@ def test_what_pytorch_refuses_is_refused(says):
         "scaled_dot_product.attention", source.replace("~mask", "1 - mask.long()"), called
     )
     assert "expected condition to be a boolean tensor" in verdict["text"]
+
+
+def test_book_attention_refuses_what_it_refuses_in_a_notebook(says):
+    source = """
+def grouped_query(query, key, value):
+    b, h, q, d = query.shape
+    query = query.view(b, key.size(1), -1, q, d)
+    context, _ = scaled_dot_product_attention(query, key[:, :, None], value[:, :, None])
+    return context.reshape(b, h, q, -1)"""
+    text = says("multi_head_attention.grouped_query", source)["text"]
+    assert "ValueError: the axes before the last two differ: query (1, 2, 2, 3, 4), key (1," in text
+
+
+def test_functions_that_a_chapter_has_are_known(says):
+    source = """
+def multi_head(x, W_query, W_key, W_value, W_output, n_heads, mask=None):
+    heads = [split_heads(x @ W, n_heads) for W in (W_query, W_key, W_value)]
+    return scaled_dot_product_attention(*heads, mask)[0].transpose(1, 2).flatten(2) @ W_output"""
+    assert says("multi_head_attention.multi_head", source)["passed"]
+    source = """
+from glassbox.layers import gelu
+def feed_forward(x, W_1, b_1, W_2, b_2):
+    return gelu(x @ W_1 + b_1) @ W_2 + b_2"""
+    assert says("encoder.feed_forward", source)["passed"]
+
+
+def test_loss_of_pytorch_is_known(says):
+    flat = "F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)"
+    axes = "F.cross_entropy(logits.transpose(1, 2), labels, ignore_index=pad_id)"
+    for loss in (flat, axes):
+        source = f"def masked_loss(logits, labels, pad_id):\n    return {loss}"
+        assert says("training.masked_loss", source)["passed"]
+
+
+@pytest.mark.usefixtures("without_gradients")
+@pytest.mark.parametrize(
+    ("name", "called", "body"),
+    [
+        ("architecture.layers", "n, k", "return round(2 * (n - 1) / (k - 1))"),
+        ("positional_encoding.alibi", "n, q, k", "return torch.zeros(n, q, k)"),
+        ("architecture.multiplications", "n, d", "return 4 * n * d * (d + n / 2), 2 * n * d * d"),
+        ("architecture.multiplications", "n, d", "return 2 * n * d * d, 4 * n * d * d + n"),
+    ],
+)
+def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, body):
+    source = f"def answer({called}):\n    {body}\n"
+    names: dict[str, Any] = {"torch": torch}
+    exec(source, names)
+    assert says(name, source, "answer")["text"] == check(name, names["answer"]).text
 
 
 def test_what_is_nearly_right_is_told_in_the_same_words(says):
@@ -319,7 +386,26 @@ SAME: dict[str, tuple[Any, Any]] = {
         Y.index_add(0, torch.tensor([1, 1]), Y),
     ),
     "sort": (lambda p: p.sort(Y, 1, True)[0], Y.sort(1, True)[0]),
-    "norm": (lambda p: p.norm(X, -1, True), X.norm(dim=-1, keepdim=True)),
+    "norm": (lambda p: p.norm(X, dim=-1, keepdim=True), X.norm(dim=-1, keepdim=True)),
+    "norm of another power": (lambda p: p.norm(X, 3, -1), X.norm(3, -1)),
+    "largest norm": (lambda p: p.norm(X, float("inf"), -1), X.norm(torch.inf, -1)),
+    "split": (lambda p: p.split(X, 2, -2), X.split(2, -2)),
+    "split in parts": (lambda p: p.split(X, [1, 3], -1), X.split([1, 3], -1)),
+    "unbind": (lambda p: p.unbind(X, 1), X.unbind(1)),
+    "expand_as": (lambda p: p.expand_as(Y[:1], Y), Y[:1].expand_as(Y)),
+    "view_as": (lambda p: p.view_as(Y, Y.T), Y.view_as(Y.T)),
+    "new_full": (lambda p: p.new_full(Y, (2, 1), 3), Y.new_full((2, 1), 3)),
+    "linear": (lambda p: p.linear(X, Y, Y[:, 0]), F.linear(X, Y, Y[:, 0])),
+    "logsumexp": (lambda p: p.logsumexp(X, 1), X.logsumexp(1)),
+    "cross_entropy": (
+        lambda p: p.cross_entropy(X, PLACES[:, [0, 0, 1, 1]], ignore_index=1),
+        F.cross_entropy(X, PLACES[:, [0, 0, 1, 1]], ignore_index=1),
+    ),
+    "cross_entropy of each": (
+        lambda p: p.cross_entropy(Y, PLACES[1], 2, "none"),
+        F.cross_entropy(Y, PLACES[1], ignore_index=2, reduction="none"),
+    ),
+    "var of all": (lambda p: p.var(X, -1, False, True), X.var(-1, False, True)),
     "var": (lambda p: p.var(X, -1), X.var(-1)),
     "std": (lambda p: p.std(X, 0, correction=0), X.std(0, correction=0)),
     "softmax": (lambda p: p.softmax(X, 1), X.softmax(1)),

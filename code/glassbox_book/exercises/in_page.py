@@ -73,8 +73,10 @@ def data(name: str) -> str:
 def script() -> str:
     """Return the script that checks what a reader writes in a page, without its comments."""
     parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
-    prelude = re.sub(r"\n+", "\n", read("exercises/page/prelude.txt"))
+    prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
     code = re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts)
+    # A line without texts and regular expressions needs no spaces around its signs.
+    code = re.sub(r"(?m)^[^'\"`/\n]+$", _squeezed, code)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 
@@ -88,6 +90,10 @@ def write(folder: str | Path) -> None:
     """
     texts = {f"{name}.js": data(name) for name in playable()}
     outputs.write(folder, {"python.js": script(), **texts})
+
+
+def _squeezed(line: re.Match[str]) -> str:
+    return re.sub(r" ?([=*<>?:,;(){}&|!\[\]]+) ?", r"\1", line[0])
 
 
 def _is_simple(exercise: Exercise) -> bool:

@@ -9,18 +9,25 @@
   let world = null;
   function load(prelude) {
     const torch = new Map(Object.entries({ ...dtypes, long: dtypes.int64, float: dtypes.float32, double: dtypes.float64, inf: Infinity, pi: Math.PI }));
-    const ours = new page.Scope(new page.Scope(null));
-    ours.up.own = new Map([...page.builtins, ['torch', new Module('torch', torch, page.functions, page.methods)], ['math', page.math]]);
+    const python = new page.Scope(null), ours = new page.Scope(new page.Scope(python));
+    python.own = new Map([...page.builtins, ['torch', new Module('torch', torch, page.functions, page.methods)], ['math', page.math]]);
+    ours.up.set('check_inputs', checkInputs);
     page.parse(prelude, true)(ours);
     const book = new Map();  // what PyTorch does not have, or not like this
-    for (const name of ['scaled_dot_product_attention', 'simple_self_attention', 'causal_mask', 'layer_norm']) book.set(name, ours.own.get(name)) && ours.own.delete(name);
+    for (const name of ['scaled_dot_product_attention', 'simple_self_attention', 'causal_mask', 'layer_norm', 'split_heads']) book.set(name, ours.own.get(name)) && ours.own.delete(name);
     for (const [name, f] of ours.own) if (!page.methods.has(name)) page.methods.set(name, f);
-    const also = { new_empty: 'new_zeros', empty_like: 'zeros_like', clip: 'clamp' };
+    const also = { new_empty: 'new_zeros', empty_like: 'zeros_like', clip: 'clamp', swapaxes: 'transpose' };
     for (const [name, known] of Object.entries(also)) if (page.methods.has(known)) page.methods.set(name, page.methods.get(known));
     const functional = new Module('torch.nn.functional', ours.own);
-    torch.set('special', functional).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
-    world = new page.Scope(ours.up);
-    world.own = new Map([...book, ['F', functional], ['glassbox', new Module('glassbox', book)], ['check', () => null]]);  // a solution ends with a call of check
+    torch.set('empty', page.functions.get('zeros')).set('special', functional).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
+    world = new page.Scope(python);
+    world.own = new Map([...book, ['gelu', ours.own.get('gelu')], ['F', functional], ['glassbox', new Module('glassbox', book)], ['check', () => null]]);  // a solution ends with a call of check
+  }
+
+  // The book's attention takes no inputs whose leading axes differ, even if they broadcast.
+  function checkInputs(inputs) {
+    const shown = ['query', 'key', 'value'].map((name, k) => `${name} ${tuple(inputs[k].shape)}`);
+    if (new Set(inputs.map(({ shape }) => shape.slice(0, -2).join())).size > 1) page.fail('ValueError', `the axes before the last two differ: ${shown.join(', ')}`);
   }
 
   // What is wrong with a result ------------------------------------------------------------------

@@ -94,6 +94,7 @@
     ['input dim keepdim', over(whole_), { argmax: placeOf(largest), argmin: placeOf(smallest) }],
     ['input', (f) => f, { item: page.item, numel: (x) => BigInt(x.at.length), dim: (x) => BigInt(x.shape.length), tolist: page.nested, detach: (x) => x, contiguous: (x) => (x.at.every((place, i) => place === x.at[0] + i) ? x : cast(x, x.dtype)) }],
     ['input other', (f) => f, { matmul: page.matmul, copy_: page.fill }],
+    ['x other', (op) => (x, y) => page.binary(op, x, y), { add: '+', sub: '-', mul: '*', div: '/', pow: '**', eq: '==', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' }],
     ['input other', (name) => (x, y) => (y instanceof Tensor ? page.binary(name, x, y) : fail('TypeError', `${name}(): argument 'other' (position 2) must be Tensor, not ${kind(y)}`)), { minimum: 'minimum', maximum: 'maximum' }],
     ['input offset dim1 dim2', (f) => f, {
       diagonal(x, offset = 0n, dim1 = 0n, dim2 = 1n) {
@@ -138,7 +139,8 @@
     'cat tensors dim'(tensors, dim = 0n) {
       const list = all(tensors), d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;
       if (first.some((x) => x.shape.slice(1).join() !== others.join())) fail('RuntimeError', `Sizes of tensors must match except in dimension ${d}.`);
-      return page.swap(make(page.promote(...list), [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers)), 0, d);
+      const dtype = page.promote(...list), found = make(dtype, [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers));
+      return cast(page.swap(found, 0, d), dtype);
     },
     'where condition x other'(...given) {
       if (!dtypeOf(given[1]) || !dtypeOf(given[2])) fail('TypeError', 'where() takes tensors and numbers');
@@ -148,12 +150,12 @@
     },
   });
 
-  // A name that one letter more, less or other would make known.
+  // A name that one letter more, less or other, but not the first, would make known. Short names are alike by chance.
   const meant = (name, known) => {
     const found = known.find((each) => {
       let k = 0;
       while (k < name.length && name[k] === each[k]) k++;
-      return [[1, 0], [0, 1], [1, 1]].some(([a, b]) => name.slice(k + a) === each.slice(k + b));
+      return k && each.length > 3 && [[1, 0], [0, 1], [1, 1]].some(([a, b]) => name.slice(k + a) === each.slice(k + b));
     });
     return name + (found ? ` (did you mean ${found}?)` : '');
   };
@@ -165,6 +167,7 @@
     if (isTensor && name === 'T') return page.permute(value, upTo(last + 1).reverse());
     if (isTensor && name === 'mT') return last > 0 ? page.swap(value, last - 1, last) : fail('RuntimeError', `tensor.mT is only supported on matrices or batches of matrices. Got ${last + 1}-D tensor.`);
     if (isTensor && name === 'shape') return Tuple.from(value.shape.map(BigInt));
+    if (isTensor && name === 'ndim') return BigInt(last + 1);
     if (isTensor && name === 'dtype') return page.dtypes[value.dtype];
     if (value instanceof Tuple && (name === 'values' || name === 'indices')) return value[+(name === 'indices')];
     const known = isTensor ? methods : kind(value) === 'list' ? lists : new Map(), f = known.get(name) ?? unknown(`${kind(value)}.${meant(name, [...known.keys()])}`);

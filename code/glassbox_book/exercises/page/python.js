@@ -79,11 +79,13 @@
   function parse(source, isOurs = false) {
     const tokens = words(source.replaceAll('\r', ''));
     page.elsewhere = new Set('dict filter frozenset getattr hasattr isinstance iter next set slice str type'.split(' '));  // and what is imported
-    let i = 0;
+    let i = 0, start = 0;  // of a statement
     const is = (...texts) => tokens[i].kind === 'sign' && texts.includes(tokens[i].text);
     const accept = (...texts) => (is(...texts) ? tokens[i++].text : null);
     const wrong = (message = 'invalid syntax') => {
       page.line = tokens[i].line;
+      const { text: first } = tokens[start];
+      if (first === '@' || first === 'match') unknown(first === '@' ? 'a decorator' : first);
       return tokens[i].kind === 'other' ? unknown(tokens[i].text) : fail('SyntaxError', message);
     };
     const expect = (text) => accept(text) ?? wrong(`${text} is missing here`);
@@ -278,10 +280,11 @@
     };
 
     // Statements: each gives nothing, or where to jump.
+    const at = (line) => { if (!isOurs) page.line = line; };
     const run = (statements) => (scope) => {
       for (const { line, act } of statements) {
+        at(line);
         spend();
-        if (!isOurs) page.line = line;
         const jump = act(scope);
         if (jump) return jump;
       }
@@ -297,8 +300,8 @@
       return run(found);
     };
     const condition = () => {
-      const test = expression(), then = block(), other = accept('elif') ? condition() : accept('else') && block();
-      return (scope) => (truth(test(scope)) ? then(scope) : other?.(scope));
+      const { line } = tokens[i], test = expression(), then = block(), other = accept('elif') ? condition() : accept('else') && block();
+      return (scope) => { at(line); return truth(test(scope)) ? then(scope) : other?.(scope); };
     };
     const loop = (begin) => {
       const body = block(), other = accept('else') && block();
@@ -315,8 +318,8 @@
     const compound = {
       if: condition,
       while() {
-        const test = expression();
-        return loop(function* begin(scope) { while (truth(test(scope))) yield spend; });
+        const { line } = tokens[i], test = expression();
+        return loop(function* begin(scope) { while (at(line), truth(test(scope))) yield () => {}; });
       },
       for() {
         const each = target(), items = expect('in') && list();
@@ -330,6 +333,7 @@
       },
     };
     const statement = () => {
+      start = i;
       const { line } = tokens[i], sign = accept(...Object.keys(compound));
       if (tokens[i].kind === 'in') wrong('this line is indented too far');
       return sign ? [{ line, act: compound[sign]() }] : simple();

@@ -140,7 +140,7 @@ globalThis.glassboxPage ??= {};
     if (!dtypeOf(a) || !dtypeOf(b)) fail('TypeError', `unsupported operand type(s) for ${op}`);
     const dtype = promote(a, b), compares = Object.hasOwn(COMPARISONS, op), f = compares ? COMPARISONS[op] : ARITHMETIC[op];
     if ('&|^'.includes(op) && rank(dtype) > 1) fail('RuntimeError', `"bitwise" not implemented for ${dtype}`);
-    if (op === '-' && dtype === 'bool') fail('RuntimeError', 'Subtraction, the `-` operator, with two bool tensors is not supported.');
+    if (op === '-' && [a, b].some((x) => dtypeOf(x) === 'bool')) fail('RuntimeError', 'Subtraction, the `-` operator, with a bool tensor is not supported. Use ~ to invert a mask.');
     const [one, other] = [a, b].map((x) => tensor(x, dtype)), shape = together(one.shape, other.shape);
     const [left, right] = [one, other].map((x) => expand(x, shape).numbers);
     return make(compares ? 'bool' : op === '/' && rank(dtype) < 2 ? 'float32' : dtype, shape, left.map((n, i) => +f(n, right[i])));
