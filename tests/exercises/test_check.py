@@ -611,6 +611,13 @@ def test_either_cause_of_the_same_number_is_named():
     assert "or the second bias" in text
 
 
+def test_comparison_without_a_tolerance_is_recognised():
+    def is_equivariant(layer, x, order):
+        return bool((layer(x[order]) == layer(x)[order]).all())
+
+    assert "use torch.allclose" in said("self_attention.is_equivariant", is_equivariant)
+
+
 def test_sums_without_their_axis_are_advised_to_keep_it():
     def weights(x):
         powers = (x @ x.mT).exp()
