@@ -5,6 +5,7 @@ them is documented, whatever is added later. A signature shows where to import f
 unfolds below it: this is a book of glass boxes.
 """
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +25,9 @@ from glassbox_site.signatures import double_quotes
 
 REFERENCE = "chapters/api"
 NAMED = re.compile(r"^```\{api\} +(.+)$", re.MULTILINE)
-OPTIONS = dict.fromkeys(("members", "no-value"), True)
+OPTIONS = {"members": True, "no-value": True, "special-members": "__call__"}
+#: How long the value of a constant may be to stand after its name.
+SHORT = 60
 
 
 def shown(root: str) -> list[str]:
@@ -82,24 +85,59 @@ class Overview(Api):
     required_arguments = 0
 
     def run(self) -> list[nodes.Node]:
-        """Write the list."""
-        rows = [
-            line
-            for document, roots in pages(Path(self.env.srcdir)).items()
-            for line in (f"{{doc}}`/{document}`", f": {links(roots)}", "")
-        ]
+        """Write the list, in which a name that can be imported from two places stands once."""
+        rows: list[str] = []
+        listed: set[str] = set()
+        for document, roots in pages(Path(self.env.srcdir)).items():
+            rows += f"{{doc}}`/{document}`", f": {links(roots, listed)}", ""
         return [self.parse(rows, nodes.container(classes=["gb-names"]))]
 
 
-def links(roots: list[str]) -> str:
-    """Return Markdown links to the classes and functions importable from modules or packages."""
-    things = [
-        getattr(import_module(root), name)
-        for root in roots
-        for name in public_names(root) or sorted(vars(import_module(root)))
-    ]
-    paths = [f"{thing.__module__}.{thing.__qualname__}" for thing in things if is_ours(thing)]
-    return " ".join(f"{{py:obj}}`~{path}`" for path in paths)
+def links(roots: list[str], listed: set[str] | None = None) -> str:
+    """Return Markdown links to the classes and functions importable from modules or packages.
+
+    Those already `listed` are left out. A single word in small letters, which says little by
+    itself, follows the name of its module: `read_text` stands alone, `files.remove` does not.
+    """
+    listed = set() if listed is None else listed
+    found = []
+    for root in roots:
+        for name in public_names(root) or sorted(vars(import_module(root))):
+            thing = getattr(import_module(root), name)
+            if (
+                is_ours(thing)
+                and (path := f"{thing.__module__}.{thing.__qualname__}") not in listed
+            ):
+                listed.add(path)
+                found.append(f"{{py:obj}}`{_said(thing)} <{path}>`")
+    return " ".join(found)
+
+
+def _said(thing: Any) -> str:
+    """Return the name of a thing as the lists of names have it."""
+    name: str = thing.__qualname__
+    if "_" in name or name != name.lower():
+        return name
+    return f"{home(thing.__module__, name).rpartition('.')[2]}.{name}"
+
+
+def value(thing: Any) -> str:
+    """Return the value of a constant if it is short: a number, a string, or a tuple of these."""
+    parts = thing if isinstance(thing, tuple) else (thing,)
+    plain = all(isinstance(part, int | float | str) for part in parts)
+    return f" = {thing!r}" if plain and len(repr(thing)) <= SHORT else ""
+
+
+def skip(
+    app: Sphinx, what: str, name: str, thing: Any, left_out: bool, options: Any
+) -> bool | None:
+    """Leave out what every class of a kind has: the fields of a named tuple, PyTorch's hooks."""
+    return True if name == "extra_repr" or _is_field(thing) else None
+
+
+def _is_field(thing: Any) -> bool:
+    """Whether this is a field of a named tuple, which its signature and docstring describe."""
+    return inspect.isdatadescriptor(thing) and (thing.__doc__ or "").startswith("Alias for field")
 
 
 def finish(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
@@ -107,9 +145,11 @@ def finish(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) 
     signature = content.parent.next_node(addnodes.desc_signature)
     if domain != "py" or signature is None:
         return
-    double_quotes(signature)
     if kind == "data":
         signature["_toc_name"] = ""  # the page's contents list only callables
+        shown_value = value(getattr(import_module(signature["module"]), signature["fullname"]))
+        signature += addnodes.desc_annotation("", "", nodes.Text(shown_value))
+    double_quotes(signature)
     prefix = signature.next_node(addnodes.desc_addname)
     module, name = signature["module"], signature["fullname"]
     if prefix is None or name not in public_names(module):  # a method, or a constant
@@ -144,5 +184,6 @@ def setup(app: Sphinx) -> None:
     app.config.autodoc_default_options = OPTIONS
     app.add_directive("api", Api)
     app.add_directive("api-overview", Overview)
+    app.connect("autodoc-skip-member", skip)
     app.connect("object-description-transform", finish)
     app.connect("html-page-context", name_toggles, priority=900)

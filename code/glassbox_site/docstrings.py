@@ -18,8 +18,8 @@ ENTRIES = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
 UNDERLINE = re.compile(r"-{3,}\s*$")
 NAMED = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*) : (?P<kind>.+)$")
 CHAPTER = re.compile(
-    r"\bChapter\s+(?P<number>\d+)(?P<equations>,\s+equations?\s+``eq-[\w-]+``"
-    r"(?:(?:,|,?\s+and)\s+``eq-[\w-]+``)*)?"
+    r"\b(?P<word>[Cc]hapter)\s+(?P<number>\d+)(?P<equations>,\s+equations?\s+``eq-[\w-]+``"
+    r"(?:(?:,|,?\s+and)\s+``eq-[\w-]+``)*)?|(?P<alone>``eq-[\w-]+``)"
 )
 
 
@@ -74,21 +74,24 @@ def _entry(section: str, line: str, module: str) -> str:
 def _linked(kind: str, module: str) -> str:
     """Link the package's own classes in the description of a type."""
     return re.sub(
-        r"\b[A-Z]\w+\b",
+        r"(?<![.\w])[A-Z]\w+\b",  # not the class of a module, as in nn.Linear
         lambda word: f":class:`{word[0]}`" if is_ours(look_up(word[0], module)) else word[0],
         kind.replace("*", r"\*"),
     )
 
 
 def link_chapters(text: str, chapters: dict[int, str]) -> str:
-    """Link "Chapter 4, equation ``eq-scores``" if the book has that chapter."""
+    """Link "Chapter 4, equation ``eq-scores``" if the book has that chapter, and an equation."""
 
     def link(found: re.Match[str]) -> str:
+        equations = found["alone"] or found["equations"] or ""
+        equations = re.sub(r"``([\w-]+)``", r":eq:`\1`", equations)
+        if found["alone"]:
+            return equations
         document = chapters.get(int(found["number"]))
         if document is None:
             return found[0]
-        equations = re.sub(r"``([\w-]+)``", r":eq:`\1`", found["equations"] or "")
-        return f":doc:`Chapter {found['number']} </{document}>`{equations}"
+        return f":doc:`{found['word']} {found['number']} </{document}>`{equations}"
 
     return CHAPTER.sub(link, text)
 

@@ -111,7 +111,7 @@ def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -
             yield anchor, ".".join(map(str, number)), title, " ".join(filter(None, said))
         elif isinstance(part, addnodes.desc):
             signature, meaning = part.children[0], part.children[-1].next_node(nodes.paragraph)
-            if signature["ids"] and meaning and not meaning.astext().startswith("Alias for field"):
+            if signature["ids"] and meaning:
                 yield signature["ids"][0], "name", signature["fullname"], text_of(meaning)
         elif isinstance(part, nodes.citation):
             text = " ".join(text_of(child) for child in part.children[1:])

@@ -1,25 +1,40 @@
 """Write a signature on one line, or one per parameter; Sphinx writes a list without terms.
 
 What is not valid code in Python's notation (the default of a field with a factory) becomes an
-ellipsis, so that the rest can be parsed as code and its names become links.
+ellipsis, so that the rest can be parsed as code and its names become links. A class has the
+signature of its `__init__`, where autodoc prefers a `__new__` that only checks what it is given.
 """
 
+import inspect
 import re
 from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.inspect import signature as read
+from sphinx.util.inspect import stringify_signature
 from sphinx.writers.html5 import HTML5Translator
 
-NO_CODE = re.compile(r"<[^<>]+>")
+#: A string, which is code whatever it holds, or what stands between angle brackets.
+NO_CODE = re.compile(r"""("[^"]*"|'[^']*')|<[^<>]+>""")
 
 
 def readable(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
 ) -> tuple[str | None, str | None]:
     """Remove everything from a signature that is not code."""
-    return (NO_CODE.sub("...", signature) if signature else signature), returns
+    if inspect.isclass(thing) and not issubclass(thing, tuple):  # a named tuple has no `__init__`
+        signature = of_class(thing)
+    return NO_CODE.sub(lambda found: found[1] or "...", signature or ""), returns
+
+
+def of_class(thing: type) -> str:
+    """Return the signature of a class, or nothing if it names no argument."""
+    called = read(thing.__init__, bound_method=True)  # type: ignore[misc]  # of this very class
+    if called.parameters.keys() == {"args", "kwargs"}:  # as in object, nn.Module and a Protocol
+        return ""
+    return stringify_signature(called, show_return_annotation=False, unqualified_typehints=True)
 
 
 def visit_list(translator: HTML5Translator, node: addnodes.desc_parameterlist) -> None:

@@ -1,6 +1,7 @@
 """The reference of the package: everything public is there, once, with its source."""
 
 import inspect
+import re
 from importlib import import_module
 
 import pytest
@@ -55,12 +56,20 @@ def test_every_public_class_function_and_method_is_on_its_page(places):
             thing = getattr(import_module(module), name)
             wanted.add(f"{module}.{name}")
             for part, member in vars(thing).items() if inspect.isclass(thing) else ():
-                if not part.startswith("_") and (
+                if part == "extra_repr":  # PyTorch's hook for `print`
+                    continue
+                if (not part.startswith("_") or part == "__call__") and (
                     inspect.isfunction(member) or isinstance(member, property)
                 ):
                     wanted.add(f"{module}.{name}.{part}")
     assert len(wanted) > 300
+    assert "glassbox.models.fill_mask.FillMask.__call__" in wanted
     assert {name for name in wanted if len(places.get(name, [])) != 1} == set()
+
+
+def test_what_every_class_of_a_kind_has_is_left_out(places, soup):
+    assert [name for name in places if name.endswith((".extra_repr", ".Rotation.cos"))] == []
+    assert [page for page in PAGES if "Alias for field" in soup(f"{page}.html").get_text()] == []
 
 
 def test_a_signature_names_the_shortest_path_to_import_from(entry):
@@ -82,8 +91,36 @@ def test_every_signature_was_read_as_code(places):
         e for found in places.values() for e in found if "sig-object" in e.get("class", [])
     ]
     assert len(signatures) > 200
-    texts = [signature.get_text() for signature in signatures]
+    texts = [re.sub(r'"[^"]*"', "", signature.get_text()) for signature in signatures]
     assert [text for text in texts if "~" in text or "<" in text] == []
+
+
+def test_a_string_is_shown_as_it_is(entry):
+    said = entry("glassbox.tokenization.bpe.BPE")[0].get_text()
+    assert 'special_tokens: Sequence[str] = ("<|endoftext|>",),' in said
+    said = entry("glassbox.layout.Layout")[0].get_text()
+    assert "constants: Mapping[str, Any] = ...," in said
+    assert 'ignored: str = "(?!)",' in said
+
+
+def test_a_class_shows_what_it_is_made_of(entry, places):
+    assert "d_model: int = 768," in entry("glassbox.models.bert.BertConfig")[0].get_text()
+    assert "Bert(config: BertConfig)" in entry("glassbox.models.bert.Bert")[0].get_text()
+    assert "in_features: int" in entry("glassbox.linear.Linear")[0].get_text()
+    assert "Positions#" in entry("glassbox.positional.absolute.Positions")[0].get_text()
+    assert "interleaved: bool" in entry("glassbox.around.Rotation")[0].get_text()
+    signatures = [name for name in places if "sig-object" in places[name][0].get("class", [])]
+    for name in signatures:
+        said = entry(name)[0].get_text()
+        assert "*_sizes" not in said, name
+        assert "*args, **kwargs" not in said, name
+
+
+def test_a_constant_that_is_short_shows_its_value(entry):
+    assert entry("glassbox.training.masking.IGNORE")[0].get_text().endswith("IGNORE = -100#")
+    assert entry("glassbox.tokenization.unigram.PAD")[0].get_text().endswith('PAD = "<pad>"#')
+    for long in ("glassbox.tokenization.characters.LETTER", "glassbox.results.RUNS"):
+        assert " = " not in entry(long)[0].get_text()
 
 
 def test_a_long_signature_has_a_line_for_each_parameter(entry):
@@ -111,6 +148,30 @@ def test_parameters_results_and_exceptions_are_lists_of_names_and_meanings(entry
 def test_notes_link_to_the_equation_of_the_chapter(entry):
     links = [link["href"] for link in entry(ATTENTION)[1].select("dl.field-list a")]
     assert "../04_scaled_dot_product.html#equation-eq-attention" in links
+
+
+def test_no_equation_is_named_by_its_label(soup):
+    texts = [
+        text
+        for document in PAGES
+        for text in soup(f"{document}.html").article.find_all(string=re.compile(r"\beq-"))
+        if not text.find_parent(class_="gb-source")
+    ]
+    assert texts == []
+
+
+def test_every_page_begins_with_a_sentence(soup):
+    for document in PAGES:
+        below = soup(f"{document}.html").article.h1.find_next_sibling()
+        assert below.name == "p", document
+        assert below.get_text().endswith("."), document
+
+
+def test_the_overview_names_everything_once_and_no_helper_by_a_bare_word(soup):
+    names = [code.get_text() for code in soup("chapters/api.html").select(".gb-names code")]
+    assert {"MultiHeadAttention", "read_text", "templates.at", "together.learn"} <= {*names}
+    assert names.count("find_weights") == 1
+    assert [name for name in names if name == name.lower() and not re.search("[._]", name)] == []
 
 
 def test_every_class_and_function_shows_its_source(entry):
@@ -164,7 +225,7 @@ DOCSTRING = """Add.
 
 Parameters
 ----------
-x, y : Tensor or KeyValueCache
+x, y : Tensor or KeyValueCache or nn.Linear
     What to add.
 *rest
 z : int
@@ -192,7 +253,7 @@ def test_a_docstring_becomes_a_list_of_fields():
         "",
         "",
         ":Parameters:",
-        "   ``x``, ``y`` : Tensor or :class:`KeyValueCache`",
+        "   ``x``, ``y`` : Tensor or :class:`KeyValueCache` or nn.Linear",
         "       What to add.",
         "   ``*rest``",
         "      ..",
@@ -226,6 +287,10 @@ def test_a_chapter_that_is_written_is_linked_and_any_other_is_not():
         link_chapters("Chapter 7, equation ``eq-c``.", chapters) == "Chapter 7, equation ``eq-c``."
     )
     assert link_chapters("Chapter 4, section *Masks*.", chapters).endswith("x>`, section *Masks*.")
+    assert link_chapters("Figure 2; chapter 4, equation ``eq-a``.", chapters) == (
+        "Figure 2; :doc:`chapter 4 </chapters/04_x>`, equation :eq:`eq-a`."
+    )
+    assert link_chapters("As in equation ``eq-a``.", {}) == "As in equation :eq:`eq-a`."
 
 
 def test_a_name_means_what_it_means_where_it_is_written():
