@@ -6,6 +6,7 @@ HTML under the label of a figure, is playable, and so is a piece of the machine.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,7 @@ from glassbox_site.times import chapters, count
 DRAWING = re.compile(r"\{figure\} \.\./(?P<path>\S+\.svg)\n(?P<options>(?::.*\n)*)")
 MACHINE = re.compile(r"^```\{machine\} ([\w-]+)$", re.MULTILINE)
 OPTION = re.compile(r"^:(\w+): (.+)$", re.MULTILINE)
+BREAK = re.compile(r"(?<=[.:?]) ")
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,19 @@ class Piece:
         """The name of the widget, or else the first sentence of its caption."""
         widget = re.search(r'class="gb-widget"[^>]*aria-label="([^"]+)"', self.html)
         if widget:
-            return unescape(widget[1])
-        return re.split(r"(?<=[.:?]) ", self.caption)[0].rstrip(".:").replace("*", "")
+            return unescape(widget[1]).rstrip(".")
+        return self.first
 
     @property
-    def rest(self) -> str:
-        """The rest of its caption, after the name."""
-        first, _, rest = self.caption.partition(". ")
-        return rest if first.replace("*", "").rstrip(".") == self.name else self.caption
+    def first(self) -> str:
+        """The first sentence of its caption, or what comes before a colon in it."""
+        return BREAK.split(self.caption)[0].replace("*", "").rstrip(".:")
+
+    def after(self, name: str) -> str:
+        """The caption, without the name if it begins with it."""
+        if name != self.first:
+            return self.caption
+        return "".join(x[:1].upper() + x[1:] for x in BREAK.split(self.caption, maxsplit=1)[1:])
 
 
 @cache
@@ -139,16 +146,22 @@ class Playable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write the list in Markdown, and parse it."""
         box = nodes.container(classes=["gb-playable"])
-        for notebook in chapters(Path(self.env.srcdir)):
+        found = {
+            notebook: [piece for piece in pieces(notebook) if piece.plays]
+            for notebook in chapters(Path(self.env.srcdir))
+        }
+        shared = Counter(piece.name for playable in found.values() for piece in playable)
+        for notebook, playable in found.items():
             self.env.note_dependency(str(notebook))
-            playable = [piece for piece in pieces(notebook) if piece.plays]
             if not playable:
                 continue
             title, number = escape(count(notebook)[0]), chapter_number(notebook.stem)
             picture = f'<div class="gb-thumbnail">{thumbnail(notebook)}</div>'
             heading = f'{picture}<h2 class="rubric">{number} {title}</h2>'
             box += nodes.raw("", heading, format="html")
-            lines = [f"- {{ref}}`{p.name} <{p.label}>` {p.rest}" for p in playable]
+            # What several widgets are called says less than the first sentence about each.
+            named = [(p.name if shared[p.name] == 1 else p.first, p) for p in playable]
+            lines = [f"- {{ref}}`{name} <{p.label}>` {p.after(name)}" for name, p in named]
             each = nodes.container()
             self.state.nested_parse(StringList(lines, "playable"), 0, each)
             for item, piece in zip(each.findall(nodes.list_item), playable, strict=True):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -273,6 +274,15 @@ def test_everything_that_can_be_played_with_is_on_its_page(soup):
     ]
     assert links == found
     assert len(found) > 10
+
+
+def test_each_of_it_has_a_name_of_its_own_which_is_said_once(soup):
+    items = soup("chapters/play.html").select(".gb-playable li p")
+    names = [item.a.get_text() for item in items]
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+    texts = {item.a.get_text(): item.get_text().replace("\n", " ") for item in items}
+    assert [name for name, text in texts.items() if text.count(name) > 1] == []
+    assert texts["From text to numbers"].startswith("From text to numbers The tokens of the source")
 
 
 def test_each_of_it_has_a_small_picture_in_the_colours_of_both_themes(soup, read):
