@@ -7,7 +7,10 @@ means *without*. A range also spans neighbours that are not of that kind in any 
 the list short.
 """
 
-import regex
+from functools import cache
+from typing import Any
+
+from glassbox.checks import need
 
 #: Letters and numbers added after Unicode 16.
 _LATER_LETTERS = (
@@ -63,11 +66,13 @@ LATER_SMALL_LETTERS = {
 }
 
 
-def compile_pattern(pattern: str) -> regex.Pattern[str]:
-    r"""Compile a pattern that uses the sets of this file.
+@cache
+def compile_pattern(pattern: str) -> Any:
+    r"""Compile a pattern that uses the sets of this file, when it is first used.
 
     ``\p{L}`` and ``\p{N}`` in it, as in GPT-2's own pattern, become :data:`LETTER` and
     :data:`NUMBER`.
     """
+    regex = need("regex", "cutting a text into words", "text")
     pattern = pattern.replace(r"\p{L}", LETTER).replace(r"\p{N}", NUMBER)
     return regex.compile(pattern, regex.VERSION1)

@@ -2,7 +2,7 @@
 
 import struct
 
-import regex
+from glassbox.tokenization.characters import compile_pattern
 
 
 class CharacterMap:
@@ -45,7 +45,7 @@ class CharacterMap:
     def __call__(self, text: str) -> str:
         """Replace each cluster of characters as a whole, or else character by character."""
         known = self._remembered
-        clusters = regex.findall(r"\X", text)
+        clusters = compile_pattern(r"\X").findall(text)
         for cluster in clusters:
             if cluster not in known:
                 known[cluster] = self._replace_cluster(cluster)

@@ -24,13 +24,10 @@ GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s
 #: The character of a space in SentencePiece's vocabularies: U+2581.
 METASPACE = "\u2581"
 
-_gpt2_words = compile_pattern(GPT2_PATTERN)
-_control, _chinese, _mark = (compile_pattern(kind) for kind in (CONTROL, CHINESE, MARK))
-_space = compile_pattern(r"\s")
-_no_space = compile_pattern(r"\S+")
-_bert_words = compile_pattern(rf"{PUNCTUATION}|[[^\s]--{PUNCTUATION}]+")
+#: BERT's pattern of a word: a punctuation character, or all characters up to one or to a space.
+BERT_PATTERN = rf"{PUNCTUATION}|[[^\s]--{PUNCTUATION}]+"
 #: SentencePiece's pattern of a word: its ``▁``, and all characters up to the next.
-METASPACE_WORDS = compile_pattern(rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}")
+METASPACE_PATTERN = rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}"
 
 
 def byte_alphabet() -> dict[int, str]:
@@ -62,7 +59,7 @@ def split_gpt2(text: str) -> list[str]:
     Radford et al. (2019), section 2.2: merges never cross category boundaries, except that a space
     may join the word after it. Chapter 2.
     """
-    return _gpt2_words.findall(text)
+    return [*compile_pattern(GPT2_PATTERN).findall(text)]
 
 
 def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | None = None) -> str:
@@ -89,10 +86,10 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     -----
     Devlin et al. (2019), in the code published with it. Chapter 2.
     """
-    text = _space.sub(" ", _control.sub("", text))
-    text = _chinese.sub(r" \g<0> ", text)
+    for kind, instead in ((CONTROL, ""), (r"\s", " "), (CHINESE, r" \g<0> ")):
+        text = compile_pattern(kind).sub(instead, text)
     if lowercase if strip_accents is None else strip_accents:
-        text = _mark.sub("", unicodedata.normalize("NFD", text))
+        text = compile_pattern(MARK).sub("", unicodedata.normalize("NFD", text))
     if lowercase:
         # Python lower-cases a capital sigma at the end of a word to the final form; the reference
         # looks at one character at a time.
@@ -107,7 +104,7 @@ def split_bert(text: str) -> list[str]:
     -----
     Devlin et al. (2019), in the code published with it. Chapter 2.
     """
-    return _bert_words.findall(text)
+    return [*compile_pattern(BERT_PATTERN).findall(text)]
 
 
 def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
@@ -132,6 +129,6 @@ def split_metaspace(text: str, *, collapse: bool = True) -> list[str]:
     -----
     Kudo and Richardson (2018), section 3.1. Chapter 2.
     """
-    parts = _no_space.findall(text) if collapse else [text.replace(" ", METASPACE)]
+    parts = compile_pattern(r"\S+").findall(text) if collapse else [text.replace(" ", METASPACE)]
     marked = (x if x.startswith(METASPACE) else METASPACE + x for x in parts if x)
-    return METASPACE_WORDS.findall("".join(marked))
+    return [*compile_pattern(METASPACE_PATTERN).findall("".join(marked))]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from glassbox.checks import check_kind
+from glassbox.tokenization.characters import compile_pattern
 from glassbox.tokenization.checks import check_bytes, check_merges, check_texts, check_training
 from glassbox.tokenization.merges import bpe_word, learn_merges
-from glassbox.tokenization.pre_tokenize import METASPACE, METASPACE_WORDS
+from glassbox.tokenization.pre_tokenize import METASPACE, METASPACE_PATTERN
 from glassbox.tokenization.tokenizer import Tokenizer, numbered
 
 #: LLaMA's special tokens, in the order of its vocabulary.
@@ -142,7 +143,8 @@ class SentencePieceBPE(Tokenizer):
         first = list(dict.fromkeys([*special_tokens, *BYTE_TOKENS, METASPACE]))
         untrained = cls(numbered(first), [], special_tokens=special_tokens, **options)
         marked = (untrained._mark_spaces(text, at_start=True) for text in check_texts(texts))
-        words = Counter(word for text in marked for word in METASPACE_WORDS.findall(text))
+        pattern = compile_pattern(METASPACE_PATTERN)
+        words = Counter(word for text in marked for word in pattern.findall(text))
         tokens = first + sorted({c for word in words for c in word}.difference(first))
         check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
         cut = {tuple(word): count for word, count in words.items()}

@@ -11,8 +11,6 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from glassbox.checks import need
 from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
@@ -161,6 +159,7 @@ def progress_bar(
     callable
         A callback of the loop, which advances the bar by a step.
     """
+    tqdm = need("tqdm", "showing the progress of a training").tqdm
     tokens, begin = 0, time.perf_counter()
     told = begin
     form = "{percentage:3.0f}%|{bar}| step {n_fmt} of {total_fmt}{postfix}, {remaining} left"
