@@ -8,6 +8,7 @@ needed to read that file. Intervals are 95 % bootstrap intervals over clusters o
 share translations, with the same resamples for all ways of decoding.
 """
 
+import argparse
 import json
 from collections.abc import Sequence
 from statistics import mean
@@ -270,4 +271,5 @@ def rounded(found: Any) -> Any:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
     FILE.write_text(json.dumps(rounded(measure()), indent=1) + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ writes `chapters/results.md` from `results/` here, and from the marks and runs i
 `glassbox.results`; a test checks the committed page against the output of this module.
 """
 
+import argparse
 import json
 import re
 import tomllib
@@ -207,4 +208,5 @@ def write() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
     write()

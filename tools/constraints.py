@@ -5,6 +5,7 @@ single platform may be in the list for all. Torch's CUDA companions are left to 
 them itself, on the platforms that have them.
 """
 
+import argparse
 import importlib.metadata
 import re
 from pathlib import Path
@@ -30,6 +31,7 @@ def pins(installed: dict[str, str]) -> list[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
     installed = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}
     (ROOT / "constraints.txt").write_text(HEADER + "\n".join(pins(installed)) + "\n")
     print(f"constraints.txt pins {len(pins(installed))} packages.")

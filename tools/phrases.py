@@ -5,6 +5,7 @@
 gives the same file on every machine; chapter 9 learns from it.
 """
 
+import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
@@ -232,4 +233,5 @@ def lines(parts: dict[str, list[Phrase]]) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
     PATH.write_text(lines(deal()), encoding="utf-8")

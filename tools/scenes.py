@@ -4,6 +4,7 @@ The head is the one that chapter 8 finds and prints: of all cross-attention head
 points at the French word that is about to be written in English.
 """
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def scene(translator: Translator, text: str) -> dict[str, Any]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
     translator = Translator.from_pretrained(MODEL)
     scenes = [json.dumps(scene(translator, text), ensure_ascii=False) for text in SENTENCES]
     PATH.write_text("[\n" + ",\n".join(scenes) + "\n]\n", encoding="utf-8")
