@@ -112,9 +112,11 @@ def find_model(source: str | os.PathLike[str], *names: str) -> Path:
     if not any((folder / name).is_file() for name in names):
         expected = " or ".join(names)
         found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"
+        meant = Path(source, "model")  # of a run's folder
+        hint = f". Did you mean {meant}?" if any((meant / name).is_file() for name in names) else ""
         raise FileNotFoundError(
             f"no model {os.fspath(source)!r} ({found}): expected a folder with {expected}, or one "
-            f"that this package carries: {', '.join(carried) or 'none'}"
+            f"that this package carries: {', '.join(carried) or 'none'}{hint}"
         )
     return folder
 

@@ -50,6 +50,12 @@ def test_ten_seconds_are_the_default_of_both(monkeypatch, glassbox):
     assert '"--seconds", type=float, default=10.0' in source
 
 
+def test_help_says_what_it_writes_and_how_long_it_takes(glassbox):
+    said = " ".join(glassbox("bench", "--help").out.split())
+    assert "minutes" in said
+    assert "replaces files of the repository: the results of this machine in benchmarks/res" in said
+
+
 def test_where_there_are_none_it_says_where_they_are_to_be_had(elsewhere, glassbox):
     answer = glassbox("bench")
     assert answer.status == 2

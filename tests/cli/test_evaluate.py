@@ -62,9 +62,21 @@ def _few(monkeypatch):
 @pytest.fixture(scope="module")
 def german(tmp_path_factory):
     """A folder with a translator of German that knows nothing and writes small letters."""
-    path = tmp_path_factory.mktemp("german")
-    texts = {"de": [pair[0] for pair in CAPTIONS], "en": [pair[1] for pair in CAPTIONS]}
-    tokenizer = TranslationTokenizer.train(texts, 300, directions=[("de", "en")], lowercase=True)
+    return ignorant(tmp_path_factory.mktemp("german"), "de")
+
+
+@pytest.fixture(scope="module")
+def spanish(tmp_path_factory):
+    """The same, of a language that no corpus has."""
+    return ignorant(tmp_path_factory.mktemp("spanish"), "es")
+
+
+def ignorant(path, language):
+    """Write a translator into English, and return its folder."""
+    texts = {language: [pair[0] for pair in CAPTIONS], "en": [pair[1] for pair in CAPTIONS]}
+    tokenizer = TranslationTokenizer.train(
+        texts, 300, directions=[(language, "en")], lowercase=True
+    )
     torch.manual_seed(0)
     sizes = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 32, "vocab_size": len(tokenizer)}
     Translator(Transformer(TransformerConfig.tiny(**sizes)), tokenizer).save_pretrained(path)
@@ -230,7 +242,8 @@ def test_a_language_model_is_measured_on_shakespeare(plays, glassbox, tmp_path):
         assert printed == pytest.approx(figures, abs=1e-4)
     estimate = estimate_loss(loaded.model, ids, generator=torch.Generator().manual_seed(0))
     assert written["estimate"] == pytest.approx(estimate._asdict())
-    assert f"{estimate.loss:.4f}        ± {estimate.standard_error:.4f}" in answer.out
+    assert re.search(r"\n +nats per character +perplexity +bits per byte\n", answer.out)
+    assert f"{estimate.loss:.4f}           ± {estimate.standard_error:.4f}" in answer.out
     assert "shakespeare, valid: 500 characters" in answer.out
     assert FILES["tinyshakespeare/input.txt"].sha256 in answer.out
 
@@ -302,11 +315,11 @@ def test_the_corpus_can_be_said(folder, glassbox):
     assert "\nmulti30k, test_2018, fr to en: 1 sentences" in out
 
 
-REFUSED = {
+REFUSED: dict[str, list[tuple[list[str], str]]] = {
     "folder": [
         (["--data", "shakespeare"], "--data shakespeare needs a language model, not a translator"),
-        (["--from", "de"], "nothing to measure from de to any other: "),
-        (["--to", "de"], "translates en to fr, fr to en; tatoeba is in en, fr; multi30k is in"),
+        (["--from", "de"], "--from de: this translator writes only fr (from en) and en (from fr)"),
+        (["--from", "en", "--to", "de"], "--from en --to de: this translator writes only fr ("),
         (["--limit", "0"], "--limit=0: expected an int, at least 1"),
         (["--batch-size", "-1"], "--batch-size=-1: expected an int, at least 1"),
         (["--length-penalty", "1", "--beams", "1"], "name more than one of --beams"),
@@ -318,7 +331,17 @@ REFUSED = {
         (["--json", os.devnull], f"'{os.devnull}' is a device or a pipe"),
     ],
     "german": [
-        (["--data", "tatoeba"], "translates de to en; tatoeba is in en, fr"),
+        (
+            ["--data", "tatoeba"],
+            "translates de to en, and tatoeba does not have such a direction: tatoeba has en, fr",
+        ),
+    ],
+    "spanish": [
+        (
+            [],
+            "translates es to en, and no corpus of the book has such a direction: tatoeba has "
+            "en, fr; multi30k has de, en, fr",
+        ),
     ],
     "plays": [
         (["--data", "tatoeba"], "--data tatoeba needs a translator, not a language model"),

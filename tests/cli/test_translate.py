@@ -136,9 +136,15 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(folder, glassbox, tmp_
 
 BAD = {
     "no translator": (["--model", "nowhere", "x"], "no model 'nowhere' (no such folder)"),
-    "a language": (["--to", "de", "x"], "to='de': this translator has no such direction"),
+    "a language": (
+        ["--to", "de", "x"],
+        "--to de: this translator writes only fr (from en) and en (from fr)",
+    ),
+    "a language to itself": (["--from", "en", "--to", "en", "x"], "--from en --to en: this"),
     "a device": (["--device", "abacus", "x"], "--device abacus: expected cpu"),
-    "beams": (["--beams", "0", "x"], "n_beams=0: expected an int, at least 1"),
+    "beams": (["--beams", "0", "x"], "--beams=0: expected an int, at least 1"),
+    "tokens": (["--max-tokens", "0", "x"], "--max-tokens=0: expected an int, at least 1"),
+    "draws": (["--top-k", "0", "--sample", "x"], "--top-k=0: expected an int, at least 1"),
     "alternatives": (
         ["--alternatives", "0", "x"],
         "--alternatives=0: expected an int, at least 1",
@@ -181,6 +187,44 @@ def test_a_hint_follows_the_translation_of_an_unfamiliar_text(folder, glassbox):
         "glassbox: 'Straße, Übermut, Käse und Ärger' is unlike the text (en, fr) that this "
         "translator has learned from: do not rely on the translation\n"
     )
+
+
+def test_what_a_hint_leaves_out_of_a_text_is_marked(folder, glassbox):
+    text = "Straße, Übermut, Käse und Ärger über Bücher und Flüsse"
+    answer = glassbox("translate", "--model", folder, text)
+    assert answer.err.startswith("glassbox: 'Straße, Übermut, Käse und Ärger über Bü…' is unlike")
+
+
+def test_the_page_without_its_libraries_names_the_extra_that_brings_them(
+    folder, glassbox, monkeypatch, tmp_path
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    page = tmp_path / "page.html"
+    answer = glassbox("translate", "--model", folder, "--show-attention", page, "I see a dog.")
+    assert (answer.status, answer.out, [*tmp_path.iterdir()]) == (2, "", [])
+    assert answer.err.startswith("glassbox: --show-attention needs matplotlib, which is not insta")
+    assert answer.err.endswith("pip install 'glassbox[book]'\n")
+
+
+def test_the_folder_of_a_run_leads_to_its_model(folder, glassbox, tmp_path):
+    shutil.copytree(folder, tmp_path / "es" / "model")
+    answer = glassbox("translate", "--model", tmp_path / "es", "x")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.endswith(f". Did you mean {tmp_path / 'es' / 'model'}?\n")
+    answer = glassbox("translate", "--model", tmp_path, "x")
+    assert (answer.status, "Did you mean" in answer.err) == (2, False)
+
+
+def test_help_says_what_each_option_does_and_what_it_needs(glassbox):
+    said = " ".join(glassbox("translate", "--help").out.split())
+    for meaning in (
+        "--max-tokens N at most N tokens (default: twice the text's, and 10)",
+        "--top-p X with --sample: draw from the most probable tokens that together have",
+        "--seed N with --sample: the same N gives the same translation",
+        "--model NAME a translator in the package, or a folder such as runs/mine/model (default",
+        "where the model looked (needs pip install 'glassbox[book]')",
+    ):
+        assert meaning in said
 
 
 def test_a_folder_with_half_of_its_merges_is_refused_in_a_line(folder, glassbox, tmp_path):

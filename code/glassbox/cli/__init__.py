@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for line in (str(error), *getattr(error, "__notes__", ())):
             print(f"glassbox: {line}", file=sys.stderr)
         if isinstance(error, ModuleNotFoundError) and "pip install" not in str(error):
-            print("Everything these commands need: pip install 'glassbox[train]'", file=sys.stderr)
+            print("All that the commands need: pip install 'glassbox[book,train]'", file=sys.stderr)
         return WRONG_USE
 
 

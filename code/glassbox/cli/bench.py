@@ -9,6 +9,11 @@ import glassbox
 
 #: The benchmarks, relative to the root of the repository.
 BENCHMARKS = Path("benchmarks", "run.py")
+WRITES = """\
+It takes many minutes, --seconds for each of some twenty comparisons and other measurements besides,
+and replaces files of the repository: the results of this machine in benchmarks/results, those that
+chapter 12 shows, and the page of results.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=10.0, help="for each comparison (default: %(default)g)"
     )
+    parser.epilog = WRITES
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import torch
 
 from glassbox.checks import check_at_least, need
 from glassbox.cli.device import find_device
-from glassbox.cli.translate import check_folder
+from glassbox.cli.translate import check_directions, check_folder
 from glassbox.files import atomic_write, write_json
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ DEFAULT_BEAMS = [1, 5]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
-    add("model", metavar="MODEL", help="a model that glassbox carries, or a folder")
-    add("--data", choices=CORPORA, help="the corpus; what suits the model if left out")
+    add("model", metavar="MODEL", help="a model in the package, or a folder, as runs/mine/model")
+    corpora = "tatoeba or multi30k for a translator, shakespeare for a language model, english for "
+    corpora += "a BERT (default: the first that suits the model)"
+    add("--data", choices=CORPORA, help=corpora)
     add(
         "--split",
         help="such as test, valid, test_2017 (default: test for pairs, valid for other texts)",
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--limit", metavar="N", type=int, help="only the first N texts, or characters")
     add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
-    add("--json", metavar="FILE", type=Path, help="write all figures there, too")
+    add("--json", metavar="FILE", type=Path, help="also write all scores to this file")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,6 +139,7 @@ def measure_directions(
     from glassbox.evaluation import corpora
 
     directions = translator.tokenizer.directions
+    check_directions(directions, arguments)
     source, to = arguments.source, arguments.to
     asked = [pair for pair in directions if source in (None, pair[0]) and to in (None, pair[1])]
     candidates = [arguments.data] if arguments.data else [*corpora.CORPORA]
@@ -146,11 +149,11 @@ def measure_directions(
                 test = corpora.parallel_test(corpus, arguments.split or "test", *pair)
                 yield _measure_direction(translator, test.first(arguments.limit), arguments)
             return
-    there = ", ".join(f"{one} to {other}" for one, other in directions)
-    texts = "; ".join(f"{name} is in {', '.join(corpora.CORPORA[name])}" for name in candidates)
+    asked_for = ", ".join(f"{one} to {other}" for one, other in asked)
+    texts = "; ".join(f"{name} has {', '.join(corpora.CORPORA[name])}" for name in candidates)
+    where = f"{arguments.data} does not have" if arguments.data else "no corpus of the book has"
     raise ValueError(
-        f"nothing to measure from {source or 'any language'} to {to or 'any other'}: "
-        f"{arguments.model} translates {there}; {texts}"
+        f"{arguments.model} translates {asked_for}, and {where} such a direction: {texts}"
     )
 
 
@@ -230,8 +233,8 @@ def measure_text(
     draw = torch.Generator().manual_seed(0)
     estimate = estimate_loss(loaded.model, token_ids, generator=draw)  # refuses too short a text
     windows = []
-    wide = {"name": 28, "figure": 16}
-    print_row("", "nats per token", "perplexity", "bits per byte", **wide)
+    wide = {"name": 28, "figure": 19}
+    print_row("", "nats per character", "perplexity", "bits per byte", **wide)
     for stride in (context, max(1, context // 2)):
         likelihood = evaluate_language_model(
             loaded.model, token_ids, n_bytes, stride=stride, batch_size=arguments.batch_size

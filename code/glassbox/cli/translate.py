@@ -4,13 +4,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_at_least, need
 from glassbox.cli.device import find_device
 from glassbox.files import atomic_write
 
@@ -21,10 +21,14 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 OPTIONS = {
     "--beams": ("n_beams", int, "follow N beams (default: 5)"),
     "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
-    "--max-tokens": ("max_new_tokens", int, "write at most N tokens"),
-    "--temperature": ("temperature", float, "of --sample: above 1 is bolder"),
-    "--top-k": ("top_k", int, "of --sample: draw from the N most probable tokens"),
-    "--top-p": ("top_p", float, "of --sample: draw from the share X"),
+    "--max-tokens": ("max_new_tokens", int, "at most N tokens (default: twice the text's, and 10)"),
+    "--temperature": ("temperature", float, "with --sample: above 1 is bolder"),
+    "--top-k": ("top_k", int, "with --sample: draw from the N most probable tokens"),
+    "--top-p": (
+        "top_p",
+        float,
+        "with --sample: draw from the most probable tokens that together have probability X",
+    ),
 }
 
 
@@ -38,13 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         metavar="NAME",
         default="tatoeba-en-fr",
-        help="a translator that glassbox carries, or a folder (default: %(default)s)",
+        help="a translator in the package, or a folder such as runs/mine/model "
+        "(default: %(default)s)",
     )
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
-    add("--show-attention", metavar="FILE", type=Path, help="write a page: where the model looked")
+    looked = "write a page: where the model looked (needs pip install 'glassbox[book]')"
+    add("--show-attention", metavar="FILE", type=Path, help=looked)
     add("--sample", action="store_true", help="draw each token")
-    add("--seed", metavar="N", type=int, help="of --sample: the same N draws the same again")
+    add(
+        "--seed", metavar="N", type=int, help="with --sample: the same N gives the same translation"
+    )
     for option, (name, kind, meaning) in OPTIONS.items():
         add(option, dest=name, metavar="N" if kind is int else "X", type=kind, help=meaning)
 
@@ -64,14 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     IsADirectoryError
         If a folder is in the place of the page.
     """
-    if arguments.alternatives is not None:
-        check_at_least("--alternatives", arguments.alternatives, 1)
+    for option, (name, kind, _) in {"--alternatives": ("alternatives", int, ""), **OPTIONS}.items():
+        if kind is int and (number := getattr(arguments, name)) is not None:
+            check_at_least(option, number, 1)
     if arguments.show_attention is not None:
         check_folder(arguments.show_attention)
         if (texts := len(arguments.text)) != 1:
             raise ValueError(
                 f"--show-attention with {texts} texts: the page shows one; give one TEXT"
             )
+        need("matplotlib", "--show-attention", "book")
     for name in () if arguments.sample else ("temperature", "top_k", "top_p", "seed"):
         if (value := getattr(arguments, name)) is not None:
             option = name.replace("_", "-")
@@ -82,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
+    check_directions(translator.tokenizer.directions, arguments)
     translator.model.to(find_device(arguments.device))
     options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
     options = {name: value for name, value in options.items() if value is not None}
@@ -97,13 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
         if not translator.tokenizer.is_familiar(text):
             known = ", ".join(translator.tokenizer.languages)
             print(
-                f"glassbox: {one_line(text[:40])!r} is unlike the text ({known}) that this "
+                f"glassbox: {beginning(text)!r} is unlike the text ({known}) that this "
                 "translator has learned from: do not rely on the translation",
                 file=sys.stderr,
             )
         elif spoken := translator.other_language(text, source=arguments.source, to=arguments.to):
             print(
-                f"glassbox: {one_line(text[:40])!r} looks like {spoken!r}, which the directions "
+                f"glassbox: {beginning(text)!r} looks like {spoken!r}, which the directions "
                 "asked for do not start from: check --from and --to",
                 file=sys.stderr,
             )
@@ -156,6 +167,11 @@ def one_line(text: str) -> str:
     return CONTROL.sub(" ", text)
 
 
+def beginning(text: str) -> str:
+    """Return what a message quotes of a ``text``: at most 40 characters, on one line."""
+    return one_line(text if len(text) <= 40 else f"{text[:39]}…")
+
+
 def lines() -> Iterator[str]:
     """Yield each line of standard input as soon as it arrives, in UTF-8 whatever the locale.
 
@@ -176,6 +192,22 @@ def lines() -> Iterator[str]:
                 f"line {number} of standard input is not UTF-8 text ({error}): convert it first, "
                 "as with iconv -t UTF-8"
             ) from error
+
+
+def check_directions(known: Iterable[tuple[str, str]], arguments: argparse.Namespace) -> None:
+    """Reject languages in ``arguments`` between which no ``known`` direction of a translator is.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    source, to = arguments.source, arguments.to
+    if not any(source in (None, one) and to in (None, other) for one, other in known):
+        given = {"--from": source, "--to": to}.items()
+        asked = " ".join(f"{option} {name}" for option, name in given if name is not None)
+        written = " and ".join(f"{other} (from {one})" for one, other in known)
+        raise ValueError(f"{asked}: this translator writes only {written}")
 
 
 def check_folder(file: Path) -> None:

@@ -42,6 +42,19 @@ def check_iterable(texts: object) -> None:
         )
 
 
+def check_one_or_several(text: object) -> None:
+    """Reject what is neither a string nor several.
+
+    Raises
+    ------
+    TypeError
+        If it is not.
+    """
+    if isinstance(text, bytes) or not isinstance(text, Iterable):
+        kind = type(text).__name__
+        raise TypeError(f"text is of type {kind}, {text!r:.60}; expected a string, or several")
+
+
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
     """Yield the texts one by one; raise at the first that is not a string.
 

@@ -18,7 +18,7 @@ from glassbox.generation import GenerationConfig, beam_search, generate
 from glassbox.generation.config import configure
 from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
-from glassbox.tokenization.checks import check_texts
+from glassbox.tokenization.checks import check_one_or_several, check_texts
 from glassbox.transformer import Transformer
 from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
 from glassbox.weights import find_model
@@ -263,6 +263,7 @@ class Translator:
         TypeError
             If anything but strings is given.
         """
+        check_one_or_several(text)
         check_at_least("batch_size", batch_size, 1)
         self._directions(source, to)  # blank texts would skip these checks
         self._configure(1, options)
