@@ -286,6 +286,13 @@ def test_a_bert_is_measured_on_blanks_beside_two_baselines(reader, glassbox, tmp
     assert glassbox("evaluate", reader, "--limit", "1").out.count("english, valid: 1 texts") == 1
 
 
+def test_help_says_which_corpus_is_for_which_model_and_what_is_written(glassbox):
+    said = " ".join(glassbox("evaluate", "--help").out.split())
+    assert "tatoeba or multi30k for a translator, shakespeare for a language model, engl" in said
+    assert "MODEL a model in the package, or a folder, as runs/mine/model" in said
+    assert "--json FILE also write all scores to this file" in said
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
