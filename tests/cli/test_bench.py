@@ -53,7 +53,7 @@ def test_ten_seconds_are_the_default_of_both(monkeypatch, glassbox):
 def test_help_says_what_it_writes_and_how_long_it_takes(glassbox):
     said = " ".join(glassbox("bench", "--help").out.split())
     assert "minutes" in said
-    assert "replaces files of the repository: the results of this machine in benchmarks/res" in said
+    assert "replaces files of the repository: this machine's results in benchmarks/res" in said
 
 
 def test_where_there_are_none_it_says_where_they_are_to_be_had(elsewhere, glassbox):

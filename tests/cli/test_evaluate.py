@@ -289,7 +289,7 @@ def test_a_bert_is_measured_on_blanks_beside_two_baselines(reader, glassbox, tmp
 def test_help_says_which_corpus_is_for_which_model_and_what_is_written(glassbox):
     said = " ".join(glassbox("evaluate", "--help").out.split())
     assert "tatoeba or multi30k for a translator, shakespeare for a language model, engl" in said
-    assert "MODEL a model in the package, or a folder, as runs/mine/model" in said
+    assert "MODEL a model in the package, or a folder: runs/mine/model" in said
     assert "--json FILE also write all scores to this file" in said
 
 

@@ -10,8 +10,8 @@ import glassbox
 #: The benchmarks, relative to the root of the repository.
 BENCHMARKS = Path("benchmarks", "run.py")
 WRITES = """\
-It takes many minutes, --seconds for each of some twenty comparisons and other measurements besides,
-and replaces files of the repository: the results of this machine in benchmarks/results, those that
+It takes many minutes (--seconds for each of some twenty comparisons, and more for the rest), and
+replaces files of the repository: this machine's results in benchmarks/results, the figures that
 chapter 12 shows, and the page of results.
 """
 

@@ -33,7 +33,7 @@ DEFAULT_BEAMS = [1, 5]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
-    add("model", metavar="MODEL", help="a model in the package, or a folder, as runs/mine/model")
+    add("model", metavar="MODEL", help="a model in the package, or a folder: runs/mine/model")
     corpora = "tatoeba or multi30k for a translator, shakespeare for a language model, english for "
     corpora += "a BERT (default: the first that suits the model)"
     add("--data", choices=CORPORA, help=corpora)

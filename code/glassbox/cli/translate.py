@@ -195,7 +195,7 @@ def lines() -> Iterator[str]:
 
 
 def check_directions(known: Iterable[tuple[str, str]], arguments: argparse.Namespace) -> None:
-    """Reject languages in ``arguments`` between which no ``known`` direction of a translator is.
+    """Reject a ``--from`` and ``--to`` that fit no ``known`` direction of a translator.
 
     Raises
     ------
