@@ -135,8 +135,8 @@ def _fault(exercise: Exercise, case: Case, answer: Callable[..., Any]) -> str | 
         if "modified by an inplace operation" in str(error):
             return (
                 "The values are right, but no gradient can be computed: a number that it needs was "
-                "changed in place. Write e = e / total for e /= total, torch.where(...) for "
-                "w[...] = 0, and methods without _ at the end."
+                "changed in place. Write e = e / total instead of e /= total, torch.where(...) "
+                "instead of w[...] = 0, and use methods without _ at the end."
             )
         return _raised(error, answer) + " This happened when gradients were computed."
     if gradients is None:
