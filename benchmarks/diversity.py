@@ -271,5 +271,5 @@ def rounded(found: Any) -> Any:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # it takes none
     FILE.write_text(json.dumps(rounded(measure()), indent=1) + "\n", encoding="utf-8")

@@ -208,5 +208,5 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # it takes none
     write()

@@ -38,7 +38,7 @@ install_import_hook(
 hypothesis.settings.register_profile("glassbox", derandomize=True, deadline=None, max_examples=60)
 hypothesis.settings.load_profile("glassbox")
 
-#: Debian's `chromium-headless-shell` is a Chromium without windows, which takes half the time.
+#: Debian's `chromium-headless-shell` is a Chromium without windows, and lighter.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ON_MACOS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",

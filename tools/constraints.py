@@ -31,7 +31,7 @@ def pins(installed: dict[str, str]) -> list[str]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # it takes none
     installed = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}
     (ROOT / "constraints.txt").write_text(HEADER + "\n".join(pins(installed)) + "\n")
     print(f"constraints.txt pins {len(pins(installed))} packages.")

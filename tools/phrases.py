@@ -233,5 +233,5 @@ def lines(parts: dict[str, list[Phrase]]) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # it takes none
     PATH.write_text(lines(deal()), encoding="utf-8")

@@ -39,7 +39,7 @@ def scene(translator: Translator, text: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # there are none
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()  # it takes none
     translator = Translator.from_pretrained(MODEL)
     scenes = [json.dumps(scene(translator, text), ensure_ascii=False) for text in SENTENCES]
     PATH.write_text("[\n" + ",\n".join(scenes) + "\n]\n", encoding="utf-8")

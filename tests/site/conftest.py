@@ -110,7 +110,7 @@ def read(site: str, visit: Open) -> Callable[..., Visit]:
 def glance(site: str, browser: Browser) -> Iterator[Callable[..., Visit]]:
     """Return a function that shows a page to tests that leave it as it is, loaded once for them.
 
-    Its width and its theme change as they do for a reader: on the page that is there.
+    As for a reader, width and theme change on the loaded page.
     """
     with pages_of(browser) as visit:
         window = cache(lambda **context: attentive(visit(**context)))

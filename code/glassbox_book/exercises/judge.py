@@ -164,7 +164,7 @@ def _advice(changed: Any) -> str:
 def _diagnosis(
     exercise: Exercise, faults: Mapping[Case, str | None], answer: Callable[..., Any]
 ) -> str | None:
-    """Find the mistake that gives the reader's first wrong result and most of all results.
+    """Find the mistake that gives the reader's first wrong result and explains the most results.
 
     Right results count too: it has to explain at least as many as no mistake would.
     """
