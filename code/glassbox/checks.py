@@ -1,7 +1,9 @@
 """Argument checks, which refuse wrong inputs and say what was expected."""
 
+import math
+from collections.abc import Callable
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +23,18 @@ A_BIAS = (
     "floating-point numbers, which are added to the scores. A boolean tensor of who may attend to "
     "whom is a mask"
 )
+#: Ranges of numbers, as messages state them.
+RANGES: dict[str, Callable[[Any], bool]] = {
+    "more than 0": lambda number: number > 0,
+    "more than 0 and finite": lambda number: 0 < number < math.inf,
+    "more than 0 and at most 1": lambda number: 0 < number <= 1,
+    "more than 1": lambda number: number > 1,
+    "at least 0 and finite": lambda number: 0 <= number < math.inf,
+    "at least 1": lambda number: number >= 1,
+    "at least 0 and less than 1": lambda number: 0 <= number < 1,
+    "from 0 to 1": lambda number: 0 <= number <= 1,
+    "from -10 to 10": lambda number: -10 <= number <= 10,
+}
 #: The axes of a mask, and those that a mask with fewer axes may mean.
 MASK_AXES = ("batch", "n_heads", "q_len", "k_len")
 FEWER_AXES = (
@@ -126,8 +140,8 @@ def check_scale(scale: float | None) -> None:
     ValueError
         If it is not positive.
     """
-    if scale is not None and not scale > 0:
-        raise ValueError(f"scale={scale}: must be more than 0")
+    if scale is not None:
+        check_number("scale", scale, "more than 0")
 
 
 def check_attention_inputs(
@@ -674,8 +688,19 @@ def check_base(base: float) -> None:
     ValueError
         If ``base`` is not greater than 1.
     """
-    if not base > 1:
-        raise ValueError(f"base={base}: must be more than 1, so that later pairs turn more slowly")
+    check_number("base", base, "more than 1", ", so that later pairs turn more slowly")
+
+
+def check_number(name: str, given: Any, expected: str, hint: str = "") -> None:
+    """Reject what is not a number in the range that :data:`RANGES` calls ``expected``.
+
+    Raises
+    ------
+    ValueError
+        If it is not; the message names it and the range, and ends in the ``hint``.
+    """
+    if not isinstance(given, Real) or not RANGES[expected](given):
+        raise ValueError(f"{name}={given!r}: expected a number, {expected}{hint}")
 
 
 def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:

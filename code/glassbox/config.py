@@ -1,23 +1,22 @@
 """The sizes of a stack of layers, checked when they are set."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from glassbox.checks import check_heads, check_kind
+from glassbox.checks import RANGES, check_heads, check_kind
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 PositionKind = Literal["none", "sinusoidal", "learned", "relative", "rotary", "alibi"]
 
-#: Ranges: the names of the fields, whether a number is in the range, how the message states it.
-RANGES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
-    (r"[dn]_\w+|\w*vocab_size|max_len", lambda size: size >= 1, "at least 1"),
-    (r"\w*dropout", lambda share: 0 <= share < 1, "at least 0 and less than 1"),
-    (r"norm_eps|scale", lambda number: number > 0, "more than 0"),
-    (r"\w+_base", lambda base: base > 1, "more than 1"),
+#: The names of fields, and the range of their numbers; see :data:`glassbox.checks.RANGES`.
+FIELDS = (
+    (r"[dn]_\w+|\w*vocab_size|max_len", "at least 1"),
+    (r"\w*dropout", "at least 0 and less than 1"),
+    (r"norm_eps|scale", "more than 0"),
+    (r"\w+_base", "more than 1"),
 )
 
 
@@ -134,9 +133,9 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
         expected = "a whole number" if int in declared else "a number"
         expected += f", or a tuple of them: tuple({name})" if several else ""
         raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")
-    for pattern, fits, words in RANGES:
-        if given is not None and re.fullmatch(pattern, name) and not fits(given):
-            raise ValueError(f"{name}={given}: must be {words}")
+    for pattern, expected in FIELDS:
+        if given is not None and re.fullmatch(pattern, name) and not RANGES[expected](given):
+            raise ValueError(f"{name}={given}: must be {expected}")
     if isinstance(given, Integral):
         return int(given)
     return float(given) if isinstance(given, Real) else given

@@ -17,46 +17,41 @@ from glassbox.training.config import FREE, GROWS, defining
         ({"validate_every": 0}, "validate_every=0: expected an int, at least 1"),
         ({"checkpoint_every": -5}, "checkpoint_every=-5: expected an int, at least 1"),
         ({"average": 0}, "average=0: expected an int, at least 1"),
-        ({"eps": 0.0}, "eps=0.0: must be more than 0"),
-        ({"eps": math.nan}, "eps=nan: must be more than 0"),
-        ({"clip": 0.0}, "clip=0.0: must be more than 0"),
-        ({"clip": -1.0}, "clip=-1.0: must be more than 0"),
+        ({"eps": 0.0}, "eps=0.0: expected a number, more than 0"),
+        ({"eps": math.nan}, "eps=nan: expected a number, more than 0"),
+        ({"clip": 0.0}, "clip=0.0: expected a number, more than 0"),
+        ({"clip": -1.0}, "clip=-1.0: expected a number, more than 0"),
         ({"betas": (0.9, 1.0)}, r"betas=\(0.9, 1.0\): expected two numbers from 0 to below 1"),
         ({"betas": (0.9,)}, r"betas=\(0.9,\): expected two numbers"),
         ({"betas": (math.nan, 0.9)}, "betas=.*: expected two numbers"),
-        ({"weight_decay": -0.1}, "weight_decay=-0.1: must not be negative"),
-        ({"weight_decay": math.nan}, "weight_decay=nan: must not be negative"),
+        ({"weight_decay": -0.1}, "weight_decay=-0.1: expected a number, at least 0"),
+        ({"weight_decay": math.nan}, "weight_decay=nan: expected a number, at least 0"),
         ({"seed": -1}, "seed=-1: expected 0 to 4294967295"),
         ({"seed": 2**32}, "seed=4294967296: expected 0 to 4294967295"),
         ({"snapshots": (1, 0)}, r"snapshots=\(1, 0\): expected steps from 1 to steps=10000"),
         ({"snapshots": (10_001,)}, r"snapshots=\(10001,\): expected steps from 1"),
         ({"snapshots": (2.5,)}, r"snapshots=\(2.5,\): expected steps from 1"),
+        ({"clip": "1"}, "clip='1': expected a number"),
+        ({"eps": None}, "eps=None: expected a number"),
+        ({"eps": "1e-9"}, "eps='1e-9': expected a number"),
+        ({"weight_decay": "0.1"}, "weight_decay='0.1': expected a number"),
         ({"precision": "float16"}, "precision='float16' is not known.*bfloat16.*float32"),
         ({"sharding": "half"}, "sharding='half' is not known.*full.*none"),
     ],
 )
 @pytest.mark.usefixtures("as_a_reader")
-def test_numbers_out_of_range_and_unknown_kinds_are_refused(
+def test_numbers_out_of_range_texts_and_unknown_kinds_are_refused(
     changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         replace(TrainingConfig(), **changes)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"compile": "false"}, "compile='false': expected True or False"),
-        ({"clip": "1"}, "clip='1': expected a number"),
-        ({"eps": None}, "eps=None: expected a number"),
-        ({"eps": "1e-9"}, "eps='1e-9': expected a number"),
-        ({"weight_decay": "0.1"}, "weight_decay='0.1': expected a number"),
-    ],
-)
 @pytest.mark.usefixtures("as_a_reader")
-def test_texts_are_not_taken_for_what_they_say(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        replace(TrainingConfig(), **changes)
+def test_a_text_is_not_taken_for_what_it_says() -> None:
+    no: Any = "false"
+    with pytest.raises(TypeError, match="compile='false': expected True or False"):
+        TrainingConfig(compile=no)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"corpus": "goethe"}, "corpus='goethe'"),
-        ({"rate": 0.0}, "rate=0.0: the share of tokens"),
+        ({"rate": 0.0}, "rate=0.0: expected a number"),
         ({"masked": 0.95}, "masked=0.95 and random=0.1 are shares"),
         ({"max_len": 2}, "max_len=2: expected an int, at least 3, for [CLS], a word and"),
         ({"vocab_size": 0}, "vocab_size=0: expected an int, at least 1"),

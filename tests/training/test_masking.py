@@ -74,8 +74,18 @@ def test_a_generator_repeats_the_draw_and_the_text_is_left_alone():
 @pytest.mark.parametrize(
     ("ids", "options", "error", "message"),
     [
-        (text(3), {"rate": 0.0}, ValueError, "rate=0.0: the share of tokens to be predicted"),
-        (text(3), {"rate": 1.5}, ValueError, "rate=1.5: the share of tokens to be predicted"),
+        (
+            text(3),
+            {"rate": 0.0},
+            ValueError,
+            "rate=0.0: expected a number, more than 0 and at most 1",
+        ),
+        (
+            text(3),
+            {"rate": 1.5},
+            ValueError,
+            "rate=1.5: expected a number, more than 0 and at most 1",
+        ),
         (
             text(3),
             {"masked": -0.1},

@@ -165,7 +165,10 @@ def test_a_file_that_is_no_run_is_refused_naming_it(
         ("training.schedule.kind='cos'", "[training.schedule]: kind='cos' is not known; expected"),
         ("training.schedule.total=1", "[training.schedule]: kind='cosine' falls from step warmup"),
         ("translation.corpus='wmt'", "[translation]: corpus='wmt' is not known; expected one of"),
-        ("translation.plain=2", "[translation]: plain=2.0: a share of the pairs, from 0 to 1"),
+        (
+            "translation.plain=2",
+            "[translation]: plain=2.0: expected a number, from 0 to 1, a share of the pairs",
+        ),
         ("translation.model={n=1}", "[translation]: TransformerConfig.__init__() got an unexpecte"),
         ("translation.model={d_ff=1.5}", "[translation]: d_ff=1.5 is of type float; expected a w"),
         ("translation.model={n_heads=3}", "[translation]: d_model=512 does not divide into n_hea"),

@@ -146,8 +146,8 @@ def test_halfway_down_both_falls_are_halfway_and_a_wave_is_slower_at_its_ends():
 
 BAD = {
     "kind": ({"kind": "noam"}, "kind='noam' is not known; expected one of ['constant', 'cosine'"),
-    "no rate": ({"peak": 0.0}, "peak=0.0: must be more than 0"),
-    "infinite rate": ({"peak": math.inf}, "peak=inf: must be more than 0 and finite"),
+    "no rate": ({"peak": 0.0}, "peak=0.0: expected a number, more than 0"),
+    "infinite rate": ({"peak": math.inf}, "peak=inf: expected a number, more than 0 and finite"),
     "no number": ({"peak": math.nan}, "peak=nan"),
     "no warm-up": ({"warmup": 0}, "warmup=0: expected an int, at least 1 for 'inverse_sqrt'"),
     "a warm-up that is no number": ({"warmup": math.nan}, "warmup=nan: expected an int"),

@@ -2,53 +2,11 @@
 
 import math
 from collections.abc import Collection, Sequence
-from numbers import Real
 from typing import Any
 
 from torch import Tensor, nn
 
 from glassbox.checks import check_model_mask, check_tensors, check_token_ids
-
-
-def is_number(value: object) -> bool:
-    """Return whether ``value`` is a real number, and not a string that looks like one."""
-    return isinstance(value, Real)
-
-
-def check_number(name: str, value: float, above: float, hint: str = "") -> None:
-    """Reject a value that is not a finite number greater than ``above``.
-
-    Raises
-    ------
-    ValueError
-        If it is not, naming both.
-    """
-    if not is_number(value) or not above < value < math.inf:
-        raise ValueError(f"{name}={value!r}: expected a finite number, more than {above:g}{hint}")
-
-
-def check_share(name: str, value: float, hint: str = "") -> None:
-    """Reject a share that is not a number greater than 0 and at most 1.
-
-    Raises
-    ------
-    ValueError
-        If it is not, naming it.
-    """
-    if not is_number(value) or not 0 < value <= 1:
-        raise ValueError(f"{name}={value!r}: expected a number, more than 0 and at most 1{hint}")
-
-
-def check_not_negative(name: str, value: float) -> None:
-    """Reject a penalty that would be a reward.
-
-    Raises
-    ------
-    ValueError
-        If it is not a number, negative or not finite.
-    """
-    if not is_number(value) or not 0 <= value < math.inf:
-        raise ValueError(f"{name}={value!r}: expected a finite number, at least 0")
 
 
 def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from glassbox.checks import check_at_least, check_counts, check_flags
-from glassbox.generation.checks import check_not_negative, check_number, check_share, vocabulary
+from glassbox.checks import check_at_least, check_counts, check_flags, check_number
+from glassbox.generation.checks import vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
 SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p")
@@ -161,16 +161,16 @@ class GenerationConfig:
         if self.top_k is not None:
             check_at_least("top_k", self.top_k, 1, "; None keeps every token")
         for name in ("top_p", "min_p", "typical_p"):
-            if getattr(self, name) is not None:
-                check_share(name, getattr(self, name), "; None keeps every token")
+            if (share := getattr(self, name)) is not None:
+                check_number(name, share, "more than 0 and at most 1", "; None keeps every token")
         hint = ". The limit of 0 is greedy decoding: sample=False"
-        check_number("temperature", self.temperature, 0.0, hint)
-        check_number("repetition_penalty", self.repetition_penalty, 0.0, "; 1 changes nothing")
-        check_not_negative("frequency_penalty", self.frequency_penalty)
-        check_not_negative("presence_penalty", self.presence_penalty)
-        check_number("length_penalty", self.length_penalty, float("-inf"))
-        if abs(self.length_penalty) > 10:  # a power of the length, which must not overflow
-            raise ValueError(f"length_penalty={self.length_penalty}: expected -10 to 10")
+        check_number("temperature", self.temperature, "more than 0 and finite", hint)
+        hint = "; 1 changes nothing"
+        check_number("repetition_penalty", self.repetition_penalty, "more than 0 and finite", hint)
+        check_number("frequency_penalty", self.frequency_penalty, "at least 0 and finite")
+        check_number("presence_penalty", self.presence_penalty, "at least 0 and finite")
+        # A power of the length, which must not overflow.
+        check_number("length_penalty", self.length_penalty, "from -10 to 10")
         if not isinstance(self.early_stopping, bool) and self.early_stopping != "never":
             raise ValueError(
                 f"early_stopping={self.early_stopping!r}: expected True, False or 'never'"

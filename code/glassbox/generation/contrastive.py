@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least
-from glassbox.generation.checks import check_choice, check_logits, check_room, is_number, vocabulary
+from glassbox.checks import check_at_least, check_number
+from glassbox.generation.checks import check_choice, check_logits, check_room, vocabulary
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -98,8 +98,7 @@ def contrastive_search(
     """
     config = configure(config, options)
     check_at_least("k", k, 1)
-    if not is_number(alpha) or not 0 <= alpha <= 1:
-        raise ValueError(f"alpha={alpha!r}: expected 0 (greedy) to 1 (repetition alone)")
+    check_number("alpha", alpha, "from 0 to 1", ": 0 is greedy, at 1 only repetition counts")
     if config.sample or config.n_beams > 1:
         raise ValueError(
             f"sample={config.sample} and n_beams={config.n_beams}: contrastive search neither "

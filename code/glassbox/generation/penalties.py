@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least
-from glassbox.generation.checks import check_not_negative, check_number, check_past
+from glassbox.checks import check_at_least, check_number
+from glassbox.generation.checks import check_past
 
 
 def repetition_penalty(
@@ -54,7 +54,7 @@ def repetition_penalty(
     -----
     Keskar et al. (2019), section 4.1. Chapter 10, equation ``eq-repetition-penalty``.
     """
-    check_number("repetition_penalty", penalty, 0.0, "; 1 changes nothing")
+    check_number("repetition_penalty", penalty, "more than 0 and finite", "; 1 changes nothing")
     occurred = _count(logits, token_ids, mask) > 0
     penalised = torch.where(logits < 0, logits * penalty, logits / penalty)
     return torch.where(occurred, penalised, logits)
@@ -90,7 +90,7 @@ def frequency_penalty(
     -----
     Offered by several services under this name; no paper proposes it. Chapter 10.
     """
-    check_not_negative("frequency_penalty", penalty)
+    check_number("frequency_penalty", penalty, "at least 0 and finite")
     return logits - penalty * _count(logits, token_ids).to(logits.dtype)
 
 
@@ -120,7 +120,7 @@ def presence_penalty(
     -----
     Offered by several services under this name; no paper proposes it. Chapter 10.
     """
-    check_not_negative("presence_penalty", penalty)
+    check_number("presence_penalty", penalty, "at least 0 and finite")
     return logits - penalty * (_count(logits, token_ids) > 0).to(logits.dtype)
 
 

@@ -10,8 +10,10 @@ import math
 from jaxtyping import Float
 from torch import Tensor
 
-from glassbox.checks import check_at_least
-from glassbox.generation.checks import check_number, check_share
+from glassbox.checks import check_at_least, check_number
+
+#: The end of a message about a limit out of range.
+HINT = ". To keep every token, leave it out"
 
 
 def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Tensor, "batch vocab"]:
@@ -41,7 +43,8 @@ def temperature(logits: Float[Tensor, "batch vocab"], value: float) -> Float[Ten
     Ackley, Hinton and Sejnowski (1985); in this form Hinton, Vinyals and Dean (2015), equation 1.
     Chapter 10, equation ``eq-sampling-temperature``.
     """
-    check_number("temperature", value, 0.0, ". The limit of 0 is greedy decoding: sample=False")
+    hint = ". The limit of 0 is greedy decoding: sample=False"
+    check_number("temperature", value, "more than 0 and finite", hint)
     return logits / value
 
 
@@ -69,7 +72,7 @@ def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch 
     -----
     Fan, Lewis and Dauphin (2018), section 5.4. Chapter 10.
     """
-    check_at_least("top_k", k, 1, ". To keep every token, leave it out")
+    check_at_least("top_k", k, 1, HINT)
     least = logits.topk(min(k, logits.size(-1))).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
@@ -101,7 +104,7 @@ def top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, "batc
     Holtzman et al. (2020), section 3.1, equation 2. Chapter 10, equation
     ``eq-nucleus``.
     """
-    check_share("top_p", p, ". To keep every token, leave it out")
+    check_number("top_p", p, "more than 0 and at most 1", HINT)
     # Starting with the least probable, drop tokens while at most 1 - p is lost.
     ascending, order = logits.sort()
     out = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - p
@@ -133,7 +136,7 @@ def min_p(logits: Float[Tensor, "batch vocab"], ratio: float) -> Float[Tensor, "
     -----
     Nguyen et al. (2024). Chapter 10, equation ``eq-min-p``.
     """
-    check_share("min_p", ratio, ". To keep every token, leave it out")
+    check_number("min_p", ratio, "more than 0 and at most 1", HINT)
     probabilities = logits.softmax(dim=-1)
     least = ratio * probabilities.amax(dim=-1, keepdim=True)
     return logits.masked_fill(probabilities < least, -math.inf)
@@ -167,7 +170,7 @@ def typical(logits: Float[Tensor, "batch vocab"], mass: float) -> Float[Tensor, 
     -----
     Meister et al. (2023). Chapter 10, equation ``eq-typical``.
     """
-    check_share("typical_p", mass, ". To keep every token, leave it out")
+    check_number("typical_p", mass, "more than 0 and at most 1", HINT)
     log_p = logits.log_softmax(dim=-1)
     entropy = -(log_p.exp() * log_p).nansum(dim=-1, keepdim=True)  # 0 · -inf counts as 0
     oddness = (-log_p - entropy).abs()

@@ -1,12 +1,10 @@
 """The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
-import math
 from dataclasses import asdict, dataclass, field
-from numbers import Real
 from operator import index
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from glassbox.checks import check_counts, check_flags, check_kind
+from glassbox.checks import check_counts, check_flags, check_kind, check_number
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -49,7 +47,7 @@ class TrainingConfig:
     ValueError
         If a number is out of its range or a kind is unknown.
     TypeError
-        If a number has the wrong type, ``compile`` is not a bool, or ``schedule`` not a schedule.
+        If ``seed`` is not an integer, ``compile`` not a bool, or ``schedule`` not a schedule.
 
     Notes
     -----
@@ -79,20 +77,12 @@ class TrainingConfig:
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
         check_flags(self, "compile")
-        positive: dict[str, Any] = {
-            "eps": self.eps,
-            "clip": math.inf if self.clip is None else self.clip,
-        }
-        for name, number in (*positive.items(), ("weight_decay", self.weight_decay)):
-            if not isinstance(number, Real):
-                raise TypeError(f"{name}={number!r}: expected a number")
-        for name, number in positive.items():
-            if not number > 0:
-                raise ValueError(f"{name}={number}: must be more than 0")
+        check_number("eps", self.eps, "more than 0")
+        check_number("weight_decay", self.weight_decay, "at least 0 and finite")
+        if self.clip is not None:
+            check_number("clip", self.clip, "more than 0")
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas={self.betas}: expected two numbers from 0 to below 1")
-        if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay={self.weight_decay}: must not be negative")
         if not all(isinstance(n, int) and 1 <= n <= self.steps for n in self.snapshots):
             raise ValueError(
                 f"snapshots={self.snapshots}: expected steps from 1 to steps={self.steps}"

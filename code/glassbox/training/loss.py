@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype
+from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype, check_number
 from glassbox.kernels import formula
 
 
@@ -146,8 +146,7 @@ def _check(logits: Tensor, labels: Tensor, smoothing: float) -> None:
             "(..., vocab) and (...): one label for each row of logits"
         )
     check_device("labels", labels, logits.device, "the logits")
-    if not 0 <= smoothing < 1:
-        raise ValueError(f"smoothing={smoothing}: expected at least 0 and less than 1, such as 0.1")
+    check_number("smoothing", smoothing, "at least 0 and less than 1", ", such as 0.1")
 
 
 def _check_range(labels: Tensor, vocab_size: int) -> None:

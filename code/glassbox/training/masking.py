@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassbox.checks import INTEGERS, check_dtype, check_whole, wrong_shape
+from glassbox.checks import INTEGERS, check_dtype, check_number, check_whole, wrong_shape
 
 #: The label of a position that is not predicted.
 IGNORE = -100
@@ -125,10 +125,7 @@ def check_masking(rate: float, masked: float, random: float) -> None:
         If ``rate`` is not above 0 and at most 1, or ``masked`` and ``random`` are negative or add
         up to more than 1.
     """
-    if not 0 < rate <= 1:
-        raise ValueError(
-            f"rate={rate}: the share of tokens to be predicted, above 0 and at most 1, such as 0.15"
-        )
+    check_number("rate", rate, "more than 0 and at most 1", ", such as 0.15")
     if not (masked >= 0 and random >= 0 and masked + random <= 1 + 1e-9):
         raise ValueError(
             f"masked={masked} and random={random} are shares of the same tokens: from 0 to 1, and "

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from glassbox.checks import check_at_least, check_kind
+from glassbox.checks import check_at_least, check_kind, check_number
 
 Kind = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
@@ -65,8 +65,7 @@ class Schedule:
         check_kind("kind", self.kind, get_args(Kind))
         least = 1 if self.kind == "inverse_sqrt" else 0
         check_at_least("warmup", self.warmup, least, f" for {self.kind!r}")
-        if not 0 < self.peak < math.inf:
-            raise ValueError(f"peak={self.peak}: must be more than 0 and finite")
+        check_number("peak", self.peak, "more than 0 and finite")
         if not 0 <= self.floor <= self.peak:
             raise ValueError(f"floor={self.floor}: expected 0 to peak={self.peak}")
         if self.kind in ("cosine", "linear"):

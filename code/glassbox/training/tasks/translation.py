@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from torch import nn
 
-from glassbox.checks import check_counts, check_flags, check_kind
+from glassbox.checks import check_counts, check_flags, check_kind, check_number
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
 from glassbox.data.padding import pad
@@ -109,10 +109,8 @@ class TranslationConfig:
         if not directions:
             raise ValueError("directions is empty: name at least one, such as (('fr', 'en'),)")
         object.__setattr__(self, "directions", directions)  # files know lists only
-        if not 0 <= self.plain <= 1:
-            raise ValueError(f"plain={self.plain}: a share of the pairs, from 0 to 1")
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"smoothing={self.smoothing}: expected at least 0 and less than 1")
+        check_number("plain", self.plain, "from 0 to 1", ", a share of the pairs")
+        check_number("smoothing", self.smoothing, "at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
         check_counts(self, "vocab_size", "tokens", "accumulate", "max_len", "repeat")
