@@ -414,7 +414,7 @@ KINDS = {
     "half a head": (
         lambda: MultiHeadAttention(8, 2.5),  # type: ignore[arg-type]
         TypeError,
-        ["n_heads=2.5 is of type float", "a whole number"],
+        ["n_heads is of type float, 2.5", "a whole number"],
     ),
     "a scale of nothing": (lambda: attend(scale=0.0), ValueError, ["scale=0.0", "more than 0"]),
     "a negative scale for all heads": (
@@ -518,7 +518,7 @@ MASKS = {
     "padding with no id of its own": (
         lambda: padding_mask(ids([1, 0]), None),  # type: ignore[arg-type]
         TypeError,
-        ["pad_id=None", "a whole number"],
+        ["pad_id is of type NoneType, None", "a whole number"],
     ),
 }
 BIASES = {
@@ -851,25 +851,31 @@ TRANSFORMERS |= {
 NO_NUMBERS = {
     "a list of heads": (
         {"n_heads": [8] * 6},
-        ["n_heads=[8, 8, 8, 8, 8, 8]", "list", "tuple(n_heads)"],
+        ["n_heads is of type list, [8, 8, 8, 8, 8, 8]", "tuple(n_heads)"],
     ),
     "a width that is a fraction": (
         {"d_model": 64.0},
-        ["d_model=64.0 is of type float", "a whole number"],
+        ["d_model is of type float, 64.0", "a whole number"],
     ),
     "a text as number of layers": (
         {"n_layers": "5"},
-        ["n_layers='5' is of type str", "a whole number"],
+        ["n_layers is of type str, '5'", "a whole number"],
     ),
-    "a vocabulary that is a fraction": ({"vocab_size": 512.0}, ["vocab_size=512.0", "float"]),
-    "no padding": ({"pad_id": None}, ["pad_id=None is of type NoneType", "a whole number"]),
-    "no width between the two maps": ({"d_ff": None}, ["d_ff=None is of type NoneType"]),
+    "a vocabulary that is a fraction": (
+        {"vocab_size": 512.0},
+        ["vocab_size is of type float, 512.0"],
+    ),
+    "no padding": ({"pad_id": None}, ["pad_id is of type NoneType, None", "a whole number"]),
+    "no width between the two maps": ({"d_ff": None}, ["d_ff is of type NoneType, None"]),
     "a text as a switch": (
         {"norm_first": "false"},
-        ["norm_first='false' is of type str", "True or False"],
+        ["norm_first is of type str, 'false'", "True or False"],
     ),
-    "a text as dropout": ({"dropout": "0.1"}, ["dropout='0.1' is of type str", "a number"]),
-    "one layer with half a head": ({"n_heads": (8, 2.5), "n_layers": 2}, ["n_heads=2.5", "float"]),
+    "a text as dropout": ({"dropout": "0.1"}, ["dropout is of type str, '0.1'", "a number"]),
+    "one layer with half a head": (
+        {"n_heads": (8, 2.5), "n_layers": 2},
+        ["n_heads is of type float, 2.5"],
+    ),
 }
 WHOLE = {
     "a preset of a field that is not there": (

@@ -113,7 +113,7 @@ def test_a_first_step_that_is_refused_leaves_it_empty(limit, change):
 def test_it_is_cropped_to_a_whole_number():
     cache = KeyValueCache(4)
     cache.append(*keys_and_values())
-    with pytest.raises(TypeError, match=r"length=2.0 is of type float"):
+    with pytest.raises(TypeError, match=r"length is of type float, 2.0"):
         cache.crop(2.0)  # type: ignore[arg-type]
 
 

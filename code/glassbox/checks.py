@@ -46,6 +46,18 @@ FEWER_AXES = (
 )
 
 
+def check_type(name: str, given: Any, kind: Any, expected: str) -> None:
+    """Reject what is not an instance of a ``kind``; ``expected`` ends the message.
+
+    Raises
+    ------
+    TypeError
+        If ``given`` is not; the message names it.
+    """
+    if not isinstance(given, kind):
+        raise wrong_type(name, given, expected.format(name))
+
+
 def check_tensors(**given: Any) -> None:
     """Reject lists, arrays and numbers, given by name, where tensors are expected.
 
@@ -55,11 +67,7 @@ def check_tensors(**given: Any) -> None:
         If one is not a tensor; the message names it.
     """
     for name, thing in given.items():
-        if not isinstance(thing, Tensor):
-            raise TypeError(
-                f"{name} is of type {type(thing).__name__}; expected a tensor: "
-                f"torch.as_tensor({name})"
-            )
+        check_type(name, thing, Tensor, "a tensor: torch.as_tensor({0})")
 
 
 def check_dtype(name: str, given: Any, dtypes: tuple[torch.dtype, ...], expected: str) -> None:
@@ -114,9 +122,7 @@ def check_whole(name: str, given: Any) -> None:
         If it is not; the message names it.
     """
     if isinstance(given, bool) or not isinstance(given, Integral):
-        raise TypeError(
-            f"{name}={given!r} is of type {type(given).__name__}; expected a whole number"
-        )
+        raise wrong_type(name, given, "a whole number")
 
 
 def check_flags(config: Any, *names: str) -> None:
@@ -128,8 +134,7 @@ def check_flags(config: Any, *names: str) -> None:
         If one is not; the message names it.
     """
     for name in names:
-        if not isinstance(given := getattr(config, name), bool):  # "no" would count as true
-            raise TypeError(f"{name}={given!r}: expected True or False")
+        check_type(name, getattr(config, name), bool, "True or False")  # "no" would count as true
 
 
 def check_scale(scale: float | None) -> None:
@@ -504,6 +509,27 @@ def too_long(length: int, max_len: int) -> ValueError:
         f"the text has {length} tokens, but this model has positions for {max_len} only: "
         "shorten the text or split it"
     )
+
+
+def wrong_type(name: str, given: Any, expected: str) -> TypeError:
+    """Return the error to raise for anything that is not what was ``expected``.
+
+    Parameters
+    ----------
+    name : str
+        The name of what was given.
+    given : object
+        What was given.
+    expected : str
+        What would fit, in words.
+
+    Returns
+    -------
+    TypeError
+        The message names the type, and shows the beginning of what was given.
+    """
+    found = f"of type {type(given).__name__}, {given!r:.60}"
+    return TypeError(f"{name} is {found}; expected {expected}")
 
 
 def wrong_shape(name: str, given: Tensor, expected: str) -> ValueError:

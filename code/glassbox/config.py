@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from glassbox.checks import RANGES, check_heads, check_kind
+from glassbox.checks import RANGES, check_heads, check_kind, check_type, wrong_type
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
@@ -119,9 +119,8 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     """
     if all(isinstance(kind, str) for kind in declared):
         check_kind(name, given, declared)
-    if bool in declared and not isinstance(given, bool):  # "false" would count as true
-        found = type(given).__name__
-        raise TypeError(f"{name}={given!r} is of type {found}; expected True or False")
+    if bool in declared:
+        check_type(name, given, bool, "True or False")  # "false" would count as true
     if not {int, float} & {*declared}:
         return given
     several = any(get_origin(kind) is tuple for kind in declared)
@@ -132,7 +131,7 @@ def _checked(name: str, given: Any, declared: tuple[Any, ...]) -> Any:
     if isinstance(given, bool) or not isinstance(given, fit):
         expected = "a whole number" if int in declared else "a number"
         expected += f", or a tuple of them: tuple({name})" if several else ""
-        raise TypeError(f"{name}={given!r} is of type {type(given).__name__}; expected {expected}")
+        raise wrong_type(name, given, expected)
     for pattern, expected in FIELDS:
         if given is not None and re.fullmatch(pattern, name) and not RANGES[expected](given):
             raise ValueError(f"{name}={given}: must be {expected}")

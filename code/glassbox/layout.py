@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Tensor
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_kind, check_type
 from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
@@ -463,11 +463,7 @@ def check_weights(weights: Mapping[str, Tensor]) -> None:
         If PyTorch put a prefix before the names; the message gives it.
     """
     for name, x in weights.items():
-        if not isinstance(x, Tensor):
-            raise TypeError(
-                f"{name} is of type {type(x).__name__}; expected a tensor: convert arrays with "
-                "{name: torch.as_tensor(x) for name, x in weights.items()}"
-            )
+        check_type(name, x, Tensor, "a tensor, as torch.as_tensor(x) makes of an array")
         for prefix, wrapper in WRAPPERS.items():
             if name.startswith(prefix):
                 raise ValueError(

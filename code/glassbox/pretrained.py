@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassbox.checks import FLOATS
+from glassbox.checks import FLOATS, wrong_type
 from glassbox.layout import Layout, check_weights, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, write_model
@@ -58,10 +58,7 @@ class Pretrained(nn.Module):
             or expected is None
             or (isinstance(config, expected) and config.layout is expected.layout)
         ):
-            raise TypeError(
-                f"config is of type {type(config).__name__}; {cls.__name__} expects a "
-                f"{expected.__name__}"
-            )
+            raise wrong_type("config", config, f"a {expected.__name__} for a {cls.__name__}")
         return super().__new__(cls)
 
     @classmethod

@@ -191,7 +191,7 @@ def test_what_cannot_be_estimated_is_refused(options, says):
 @pytest.mark.parametrize(
     ("token_ids", "says"),
     [
-        (text().tolist(), "token_ids is of type list; expected a tensor"),
+        (text().tolist(), "token_ids is of type list, .*; expected a tensor"),
         (text().double(), "token_ids is torch.float64; expected a tensor of integers"),
     ],
 )
@@ -204,7 +204,7 @@ def test_ids_that_are_no_tensor_of_integers_are_refused(function, token_ids, say
     "function", [lambda model, ids: evaluate_language_model(model, ids, 30), estimate_loss]
 )
 def test_a_model_with_its_characters_is_refused(function):
-    with pytest.raises(TypeError, match="model is of type CharacterModel; expected a LanguageMod"):
+    with pytest.raises(TypeError, match=r"model is of type CharacterModel, .*; expected a Lang"):
         function(CharacterModel.from_pretrained(), text())
 
 

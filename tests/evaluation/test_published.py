@@ -93,8 +93,8 @@ def test_a_language_without_rules_is_refused(measure, language):
     ("hypotheses", "references", "error", "says"),
     [
         (["a"], [], ValueError, "1 translations and references for 0"),
-        ("a", ["a"], TypeError, "hypotheses is str, 'a'"),
-        ([["a"]], ["a"], TypeError, "translation 0 is list, ['a']"),
+        ("a", ["a"], TypeError, "hypotheses is of type str, 'a'"),
+        ([["a"]], ["a"], TypeError, "translation 0 is of type list, ['a']"),
     ],
 )
 @pytest.mark.parametrize("measure", [spacy_bleu, moses_bleu])

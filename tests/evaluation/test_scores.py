@@ -78,12 +78,17 @@ def test_case_counts_unless_told_otherwise():
         ([], [], ValueError, "no translation"),
         (["a"], ["a", "b"], ValueError, "1 translations and references for 2"),
         (["a"], [[]], ValueError, "translation 0 has no reference"),
-        ("a", ["a"], TypeError, "hypotheses is str, 'a'"),
-        (["a"], "a", TypeError, "references is str, 'a'"),
-        ([["a"]], ["a"], TypeError, "translation 0 is list, ['a']"),
-        (["a", None], ["a", "b"], TypeError, "translation 1 is NoneType, None"),
-        (["a"], [[["a"]]], TypeError, "a reference of translation 0 is list, ['a']"),
-        (["a"], [None], TypeError, "the references of translation 0 are NoneType, None"),
+        ("a", ["a"], TypeError, "hypotheses is of type str, 'a'"),
+        (["a"], "a", TypeError, "references is of type str, 'a'"),
+        ([["a"]], ["a"], TypeError, "translation 0 is of type list, ['a']"),
+        (["a", None], ["a", "b"], TypeError, "translation 1 is of type NoneType, None"),
+        (["a"], [[["a"]]], TypeError, "a reference of translation 0 is of type list, ['a']"),
+        (
+            ["a"],
+            [None],
+            TypeError,
+            "the list of references of translation 0 is of type NoneType, None",
+        ),
     ],
 )
 def test_what_is_no_text_or_not_paired_is_refused(hypotheses, references, error, says):

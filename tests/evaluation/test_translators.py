@@ -54,7 +54,7 @@ def test_pairs_may_come_one_by_one_and_a_single_text_is_not_its_letters():
     translator = toy.blank()
     found = evaluate_translator(translator, iter(toy.ENGLISH), iter(toy.FRENCH), "fr")
     assert found == evaluate_translator(translator, toy.ENGLISH, toy.FRENCH, "fr")
-    with pytest.raises(TypeError, match="texts is str"):
+    with pytest.raises(TypeError, match="texts is of type str"):
         evaluate_translator(translator, "I see.", "Je vois.", "fr")
 
 

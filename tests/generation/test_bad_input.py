@@ -275,12 +275,12 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "sampling, in a word": (
         lambda: GenerationConfig(sample="no"),  # type: ignore[arg-type]
         TypeError,
-        ["sample='no'", "True or False"],
+        ["sample is of type str, 'no'", "True or False"],
     ),
     "a cache, in a word": (
         lambda: GenerationConfig(use_cache="no"),  # type: ignore[arg-type]
         TypeError,
-        ["use_cache='no'", "True or False"],
+        ["use_cache is of type str, 'no'", "True or False"],
     ),
     "nothing but padding": (
         continue_with(prompt_mask=torch.zeros_like(MASK)),
@@ -325,7 +325,7 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "options in a dictionary": (
         continue_with(config={"max_new_tokens": 5}),
         TypeError,
-        ["config is a dict", "GenerationConfig", "by their names"],
+        ["config is of type dict", "GenerationConfig", "by their names"],
     ),
     "one stop string for several": (
         continue_with(stop_strings="end", tokenizer=SimpleNamespace(decode=str)),
@@ -489,7 +489,7 @@ MODELS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "back to a fraction of a token": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(2.0),  # type: ignore[arg-type]
         TypeError,
-        ["length=2.0", "a whole number"],
+        ["length is of type float, 2.0", "a whole number"],
     ),
     "back to what is not there": (
         lambda: RunningBatch(TableModel(9), IDS, GenerationConfig()).crop(4),

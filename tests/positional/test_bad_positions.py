@@ -44,7 +44,7 @@ SIZES = {
     "sinusoids of a width that is a fraction": (
         lambda: SinusoidalPositions(8.0),  # type: ignore[arg-type]
         TypeError,
-        ["d_model=8.0 is of type float", "a whole number"],
+        ["d_model is of type float, 8.0", "a whole number"],
     ),
     "an encoding of odd width": (
         lambda: sinusoidal_encoding(RANGE, 9),

@@ -178,7 +178,7 @@ IDS = {
         ["ids[1] is 7", "7 tokens", "0 to 6"],
     ),
     "a negative id": (lambda: bpe().decode([-1]), ValueError, ["ids[0] is -1", "0 to 255"]),
-    "a fraction": (lambda: bpe().decode([1.0]), TypeError, ["ids[0] is 1.0", "float"]),
+    "a fraction": (lambda: bpe().decode([1.0]), TypeError, ["ids[0] is of type float, 1.0"]),
     "a truth value": (lambda: bpe().decode([True]), TypeError, ["True", "bool"]),
     "a token for an id": (lambda: bpe().decode(["a"]), TypeError, ["'a'", "whole numbers"]),
     "a text for ids": (lambda: bpe().decode("12"), TypeError, ["str", "'12'"]),
@@ -196,12 +196,12 @@ IDS = {
     "a batch of ids as a list of rows": (
         lambda: bpe().decode([*torch.zeros(2, 3, dtype=torch.int64)]),
         TypeError,
-        ["ids[0] is [0, 0, 0], list", "whole numbers"],
+        ["ids[0] is of type list, [0, 0, 0]", "whole numbers"],
     ),
     "fractions in a list of tensors": (
         lambda: bpe().decode([torch.tensor(1.5)]),
         TypeError,
-        ["ids[0] is 1.5, float"],
+        ["ids[0] is of type float, 1.5"],
     ),
     "fractions in a tensor": (lambda: bpe().decode(torch.ones(2)), TypeError, ["1.0", "float"]),
     "a token that is not there": (lambda: wordpiece().token_id("zz"), KeyError, ["'zz'", "7"]),

@@ -168,9 +168,9 @@ def test_a_configuration_that_makes_no_sense_is_refused(
 
 
 def test_a_flag_in_a_word_is_refused() -> None:
-    with pytest.raises(TypeError, match="scratch='no': expected True or False"):
+    with pytest.raises(TypeError, match="scratch is of type str, 'no'; expected True or False"):
         ClassificationConfig(scratch="no")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="lowercase='no': expected True or False"):
+    with pytest.raises(TypeError, match="lowercase is of type str, 'no'; expected True or False"):
         TranslationConfig(lowercase="no")  # type: ignore[arg-type]
 
 

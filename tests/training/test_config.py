@@ -50,7 +50,7 @@ def test_numbers_out_of_range_texts_and_unknown_kinds_are_refused(
 @pytest.mark.usefixtures("as_a_reader")
 def test_a_text_is_not_taken_for_what_it_says() -> None:
     no: Any = "false"
-    with pytest.raises(TypeError, match="compile='false': expected True or False"):
+    with pytest.raises(TypeError, match="compile is of type str, 'false'; expected True or False"):
         TrainingConfig(compile=no)
 
 

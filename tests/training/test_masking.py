@@ -95,7 +95,7 @@ def test_a_generator_repeats_the_draw_and_the_text_is_left_alone():
         (text(3), {"random": 1.1}, ValueError, "masked=0.8 and random=1.1 are shares of the same"),
         (text(3), {"random": 0.3}, ValueError, "masked=0.8 and random=0.3 are shares of the same"),
         (text(3), {"mask_id": VOCAB}, ValueError, "mask_id runs from 5000 to 5000"),
-        (text(3), {"mask_id": 1.5}, TypeError, "mask_id=1.5 is of type float"),
+        (text(3), {"mask_id": 1.5}, TypeError, "mask_id is of type float, 1.5"),
         (text(3), {"vocab_size": 3}, ValueError, "mask_id runs from 4 to 4; the vocabulary has 0"),
         (torch.tensor([5, 6000]), {}, ValueError, "token_ids runs from 5 to 6000"),
         (torch.tensor([CLS, SEP]), {}, ValueError, "the text has 2 tokens, and none that may be"),

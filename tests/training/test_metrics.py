@@ -252,9 +252,13 @@ def test_a_missing_log_is_named(tmp_path):
 REFUSED = {
     "a step": ({"step": 3.0}, ValueError, "['step'] among the numbers"),
     "a split": ({"loss": 1.0, "split": 3.0}, ValueError, "['split'] among the numbers"),
-    "a text": ({"loss": "low"}, TypeError, "loss is 'low', a str; expected a number"),
-    "nothing": ({"loss": None}, TypeError, "loss is None, a NoneType"),
-    "a list": ({"loss": [1.0]}, TypeError, "loss is [1.0], a list; expected a number, as .item()"),
+    "a text": ({"loss": "low"}, TypeError, "loss is of type str, 'low'; expected a number"),
+    "nothing": ({"loss": None}, TypeError, "loss is of type NoneType, None"),
+    "a list": (
+        {"loss": [1.0]},
+        TypeError,
+        "loss is of type list, [1.0]; expected a number, as .item()",
+    ),
 }
 
 

@@ -86,7 +86,9 @@ def test_texts_may_come_one_by_one_and_a_single_text_is_not_its_letters():
     once = {language: iter(texts) for language, texts in TEXTS.items()}
     found = TranslationTokenizer.train(once, 300)
     assert found.classifier == TranslationTokenizer.train(TEXTS, 300).classifier
-    with pytest.raises(TypeError, match=r"texts is str, 'I see\.'; expected several strings"):
+    with pytest.raises(
+        TypeError, match=r"texts is of type str, 'I see\.'; expected several strings"
+    ):
         TranslationTokenizer.train({"en": "I see.", "fr": "Je vois."}, 300)
 
 
@@ -226,8 +228,8 @@ def test_what_does_not_go_together_is_refused(change, says):
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
-        (None, TypeError, "text is NoneType, None; expected a string"),
-        (b"Je", TypeError, "text is bytes"),
+        (None, TypeError, "text is of type NoneType, None; expected a string"),
+        (b"Je", TypeError, "text is of type bytes"),
         ("a\ud800", ValueError, "surrogate"),
     ],
 )

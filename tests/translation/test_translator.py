@@ -372,7 +372,7 @@ BAD = {
     "no text": (None, {}, TypeError, "text is of type NoneType, None; expected a string, or sev"),
     "one number": (3, {}, TypeError, "text is of type int, 3; expected a string, or several"),
     "bytes": (b"I see.", {}, TypeError, "text is of type bytes, b'I see.'; expected a string, or"),
-    "a number": (["I see.", 7], {}, TypeError, "text is int, 7"),
+    "a number": (["I see.", 7], {}, TypeError, "text is of type int, 7"),
     "half a character": ("a\udc80", {"to": "fr"}, ValueError, "surrogate"),
     "batches of none": (LONG, {"batch_size": 0}, ValueError, "batch_size=0"),
     "a blank text and no beams": ("", {"n_beams": 0}, ValueError, "n_beams=0"),
@@ -403,7 +403,7 @@ def test_bad_input_is_refused(text, options, error, says, translator):
         (LONG, {"n": 0}, ValueError, "n=0: expected an int, at least 1"),
         (LONG, {"n": 2.5}, ValueError, "n=2.5"),
         (LONG, {"to": "de"}, ValueError, "to='de'"),
-        ([LONG], {}, TypeError, "text is list"),
+        ([LONG], {}, TypeError, "text is of type list"),
     ],
 )
 def test_alternatives_to_nothing_are_refused(text, options, error, says, translator):

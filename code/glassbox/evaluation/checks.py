@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from glassbox.checks import check_type, wrong_type
+
 
 def check_text_corpora(
     hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]
@@ -28,7 +30,7 @@ def check_text_corpora(
     TypeError
         If anything but strings is given.
     """
-    _check_list("references is", references, "a list with an entry for each translation")
+    _check_list("references", references, "a list with an entry for each translation")
     listed = [[several] if isinstance(several, str) else several for several in references]
     check_corpora(hypotheses, listed, _check_text)
     return [list(several) for several in listed]
@@ -45,7 +47,7 @@ def check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object
         If they are not in lists, or from ``check``, such as :func:`check_tokens`.
     """
     for name, corpus in (("hypotheses", hypotheses), ("references", references)):
-        _check_list(f"{name} is", corpus, "a list with an entry for each translation")
+        _check_list(name, corpus, "a list with an entry for each translation")
     if len(hypotheses) != len(references):
         raise ValueError(
             f"{len(hypotheses)} translations and references for {len(references)}: each needs its "
@@ -56,9 +58,7 @@ def check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object
     for number, (hypothesis, several) in enumerate(zip(hypotheses, references, strict=True)):
         name = f"translation {number}"
         check(name, hypothesis)
-        _check_list(
-            f"the references of {name} are", several, "a list of them, also of a single one"
-        )
+        _check_list(f"the list of references of {name}", several, "a list, also of a single one")
         if not several:
             raise ValueError(f"{name} has no reference; expected one at least")
         for reference in several:
@@ -67,7 +67,7 @@ def check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object
 
 def _check_list(what: str, given: object, expected: str) -> None:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise TypeError(f"{what} {type(given).__name__}, {given!r:.60}; expected {expected}")
+        raise wrong_type(what, given, expected)
 
 
 def check_tokens(what: str, tokens: Any) -> None:
@@ -78,7 +78,7 @@ def check_tokens(what: str, tokens: Any) -> None:
     TypeError
         If it is not a list of strings.
     """
-    _check_list(f"{what} is", tokens, "a list of tokens, such as text.split() gives")
+    _check_list(what, tokens, "a list of tokens, such as text.split() gives")
     for token in tokens:
         if not isinstance(token, str):
             raise TypeError(
@@ -88,5 +88,4 @@ def check_tokens(what: str, tokens: Any) -> None:
 
 
 def _check_text(what: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"{what} is {type(text).__name__}, {text!r:.60}; expected a string")
+    check_type(what, text, str, "a string")

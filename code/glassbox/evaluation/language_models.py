@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least, check_tensors, check_token_ids
+from glassbox.checks import check_at_least, check_tensors, check_token_ids, check_type
 from glassbox.evaluation.likelihood import Likelihood, token_losses
 from glassbox.models.language_model import LanguageModel
 from glassbox.modes import evaluating
@@ -162,8 +162,7 @@ def _window_losses(
 
 def _check_text(model: LanguageModel, token_ids: Int[Tensor, " length"]) -> int:
     """Reject what is not a text; return how much of it the model reads at a time."""
-    if not isinstance(model, LanguageModel):
-        raise TypeError(f"model is of type {type(model).__name__}; expected a LanguageModel")
+    check_type("model", model, LanguageModel, "a LanguageModel")
     check_tensors(token_ids=token_ids)
     if token_ids.dim() != 1:
         raise ValueError(f"token_ids {tuple(token_ids.shape)}: expected one text, (length,)")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from glassbox.checks import check_at_least, check_counts, check_flags, check_number
+from glassbox.checks import check_at_least, check_counts, check_flags, check_number, check_type
 from glassbox.generation.checks import vocabulary
 
 #: Options that shape the sampling distribution, meaningless without sampling.
@@ -218,11 +218,8 @@ def configure(config: GenerationConfig | None, options: dict[str, Any]) -> Gener
     ValueError
         If they contradict one another.
     """
-    if not isinstance(config, GenerationConfig | None):
-        raise TypeError(
-            f"config is a {type(config).__name__}; expected a GenerationConfig, or options by "
-            "their names, such as max_new_tokens=5"
-        )
+    expected = "a GenerationConfig, or options by their names, such as max_new_tokens=5"
+    check_type("config", config, GenerationConfig | None, expected)
     known = [field.name for field in fields(GenerationConfig)]
     for name in options:
         if name not in known:

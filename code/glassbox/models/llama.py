@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from glassbox.checks import check_type
 from glassbox.config import Activation, Norm
 from glassbox.models.language_model import LanguageModel, LanguageModelConfig
 from glassbox.models.layouts import language_models as layouts
@@ -55,11 +56,8 @@ class LlamaConfig(LanguageModelConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.rotary_scaling, RotaryScaling | None):
-            raise TypeError(
-                f"rotary_scaling={self.rotary_scaling!r}: expected a RotaryScaling, such as "
-                "RotaryScaling(factor=8.0)"
-            )
+        expected = "a RotaryScaling, such as RotaryScaling(factor=8.0)"
+        check_type("rotary_scaling", self.rotary_scaling, RotaryScaling | None, expected)
 
     @classmethod
     def llama_7b(cls, **changes: Any) -> "LlamaConfig":

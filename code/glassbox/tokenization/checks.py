@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from glassbox.checks import check_type, wrong_type
 
-def check_text(text: object) -> None:
+
+def check_text(text: Any) -> None:
     """Reject a text that is not a string of characters.
 
     Raises
@@ -16,8 +18,7 @@ def check_text(text: object) -> None:
     ValueError
         If it holds half a surrogate pair, which is not a character and has no bytes.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"text is {type(text).__name__}, {text!r:.60}; expected a string")
+    check_type("text", text, str, "a string")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -36,10 +37,7 @@ def check_iterable(texts: object) -> None:
         If ``texts`` is a string or is not iterable.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise TypeError(
-            f"texts is {type(texts).__name__}, {texts!r:.60}; expected several strings, such as "
-            "a list of them: [text]"
-        )
+        raise wrong_type("texts", texts, "several strings, such as a list of them: [text]")
 
 
 def check_one_or_several(text: object) -> None:
@@ -51,8 +49,7 @@ def check_one_or_several(text: object) -> None:
         If it is not.
     """
     if isinstance(text, bytes) or not isinstance(text, Iterable):
-        kind = type(text).__name__
-        raise TypeError(f"text is of type {kind}, {text!r:.60}; expected a string, or several")
+        raise wrong_type("text", text, "a string, or several")
 
 
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
@@ -87,13 +84,11 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
             )
         ids = ids.tolist()
     if isinstance(ids, str) or not isinstance(ids, Iterable):
-        raise TypeError(f"ids is {type(ids).__name__}, {ids!r:.60}; expected whole numbers")
+        raise wrong_type("ids", ids, "whole numbers")
     result = [number.tolist() if hasattr(number, "tolist") else number for number in ids]
     for place, number in enumerate(result):
         if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise TypeError(
-                f"ids[{place}] is {number!r}, {type(number).__name__}; expected whole numbers"
-            )
+            raise wrong_type(f"ids[{place}]", number, "whole numbers")
         if not 0 <= number < vocab_size:
             raise ValueError(
                 f"ids[{place}] is {number}; this vocabulary has {vocab_size} tokens, 0 to "
@@ -112,8 +107,7 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
     TypeError
         If it is not a mapping of strings to whole numbers.
     """
-    if not isinstance(vocabulary, Mapping):
-        raise TypeError(f"vocabulary is {type(vocabulary).__name__}; expected token: id, a mapping")
+    check_type("vocabulary", vocabulary, Mapping, "token: id, a mapping")
     if not vocabulary:
         raise ValueError("the vocabulary is empty: expected at least one token")
     seen: dict[int, str] = {}
@@ -181,8 +175,7 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     TypeError
         If they are not a sequence, such as a mapping.
     """
-    if not isinstance(pieces, Sequence):
-        raise TypeError(f"pieces is {type(pieces).__name__}; expected a sequence of token, score")
+    check_type("pieces", pieces, Sequence, "a sequence of token, score")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 from operator import index
 from typing import Literal, get_args
 
-from glassbox.checks import check_counts, check_flags, check_kind, check_number
+from glassbox.checks import check_counts, check_flags, check_kind, check_number, check_type
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -74,8 +74,7 @@ class TrainingConfig:
             object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
         object.__setattr__(self, "seed", index(self.seed))  # checkpoints have none of NumPy's
         check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
-        if not isinstance(self.schedule, Schedule):
-            raise TypeError(f"schedule={self.schedule!r}: expected a Schedule, such as Schedule()")
+        check_type("schedule", self.schedule, Schedule, "a Schedule, such as Schedule()")
         check_flags(self, "compile")
         check_number("eps", self.eps, "more than 0")
         check_number("weight_decay", self.weight_decay, "at least 0 and finite")

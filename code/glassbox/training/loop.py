@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
+from glassbox.checks import check_type
 from glassbox.training.batches import stream
 from glassbox.training.config import TrainingConfig, defining
 from glassbox.training.distributed import Processes, distribute, full_tensor, no_sync
@@ -121,10 +122,8 @@ def train(
     Chapter 9. Initial weights and dropout are drawn from PyTorch's own generator, which is seeded
     anew in each step: what is drawn from it after the training depends on ``config``.
     """
-    for name, given, kind in (("task", task, Task), ("config", config, TrainingConfig)):
-        if not isinstance(given, kind):
-            found = type(given).__name__
-            raise TypeError(f"{name} is of type {found}; expected a {kind.__name__}")
+    check_type("task", task, Task, "a Task")
+    check_type("config", config, TrainingConfig, "a TrainingConfig")
     group, folder = group or Processes(0, 1, torch.device("cpu")), Path(folder).expanduser()
     # As in JSON: tuples become lists, and unsupported types fail before the first step.
     definition: dict[str, object] = {}

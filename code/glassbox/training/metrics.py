@@ -11,7 +11,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from glassbox.checks import need
+from glassbox.checks import check_type, need
 from glassbox.files import atomic_write
 from glassbox.training.state import TrainingState
 
@@ -180,13 +180,9 @@ def progress_bar(
         yield after_step
 
 
-def _plain(name: str, number: object) -> int | float | str:
+def _plain(name: str, number: Any) -> int | float | str:
     """Return a number as it is written in JSON."""
-    if not isinstance(number, int | float):
-        raise TypeError(
-            f"{name} is {number!r}, a {type(number).__name__}; expected a number, as .item() makes "
-            "of a tensor"
-        )
+    check_type(name, number, int | float, "a number, as .item() makes of a tensor")
     if isinstance(number, int):
         return number
     return float(f"{number:.9g}") if math.isfinite(number) else f"{float(number)}"
