@@ -6,7 +6,7 @@ One table serves for reading and for writing, so each undoes the other.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -16,7 +16,6 @@ from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
 Translation = Callable[[Any, Entries], Any]
-Config = TypeVar("Config", bound="HasLayout")
 
 #: The reference library's names of activations and ours; of two for one, the first is written.
 REFERENCE_ACTIVATIONS: dict[str, Activation] = {
@@ -400,7 +399,7 @@ class HasLayout:
         return super().__new__(cls)
 
     @classmethod
-    def from_reference(cls: type[Config], config: Entries) -> Config:
+    def from_reference(cls, config: Entries) -> Self:
         """Read the entries of the reference library's ``config.json``.
 
         Raises

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,6 @@ from glassbox.layout import Layout, check_weights, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, write_model
 
-Model = TypeVar("Model", bound="Pretrained")
 Source = str | os.PathLike[str] | nn.Module | None
 
 
@@ -62,7 +61,7 @@ class Pretrained(nn.Module):
         return super().__new__(cls)
 
     @classmethod
-    def from_pretrained(cls: type[Model], source: Source = None) -> Model:
+    def from_pretrained(cls, source: Source = None) -> Self:
         """Load a model with published parameters, in eval mode, on the CPU and in their dtype.
 
         Parameters
@@ -93,7 +92,7 @@ class Pretrained(nn.Module):
         return model.eval()
 
     @classmethod
-    def describe(cls: type[Model], source: Source) -> tuple[Model, dict[str, Tensor], str]:
+    def describe(cls, source: Source) -> tuple[Self, dict[str, Tensor], str]:
         """Return a published model without its parameters, and these under the reference's names.
 
         Parameters
@@ -119,7 +118,7 @@ class Pretrained(nn.Module):
         return cls._empty(entries, weights, where), weights, where
 
     @classmethod
-    def from_weights(cls: type[Model], config: Any, weights: Mapping[str, Tensor]) -> Model:
+    def from_weights(cls, config: Any, weights: Mapping[str, Tensor]) -> Self:
         """Build a model from a dictionary of tensors, in eval mode and in their dtype.
 
         Parameters
@@ -149,7 +148,7 @@ class Pretrained(nn.Module):
         return model.eval()
 
     @classmethod
-    def _empty(cls: type[Model], config: Any, weights: Mapping[str, Tensor], where: str) -> Model:
+    def _empty(cls, config: Any, weights: Mapping[str, Tensor], where: str) -> Self:
         """Build a model on the meta device, from its sizes or the entries of ``config.json``."""
         try:
             config = cls.configure(config, weights) if isinstance(config, Mapping) else config
