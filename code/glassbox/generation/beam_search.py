@@ -174,9 +174,9 @@ def beam_search(
     config = configure(config, options)
     if config.sample:
         raise ValueError("sample=True: beam search draws nothing; use generate, or sample=False")
-    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        beams = _search(RunningBatch(model, prompt_ids, config, **inputs))
+        batch = RunningBatch(model, prompt_ids, config, prompt_mask, source_ids, source_mask)
+        beams = _search(batch)
     return Beams(*(tensor.clone() for tensor in beams))
 
 

@@ -104,9 +104,8 @@ def contrastive_search(
             f"sample={config.sample} and n_beams={config.n_beams}: contrastive search neither "
             "draws nor has beams; expected False and 1"
         )
-    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        batch = RunningBatch(model, prompt_ids, config, prompt_mask, source_ids, source_mask)
         if k > (vocab_size := vocabulary(batch.model.config)):
             raise ValueError(f"k={k} is more than the vocabulary of {vocab_size}")
         check_room(model, batch.prompt_len, config.max_new_tokens, reads_last=True)

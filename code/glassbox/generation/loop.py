@@ -142,9 +142,8 @@ stop_strings, **options
             "can be streamed: use generate"
         )
     check_stop_strings(stop_strings, tokenizer)
-    inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     with torch.inference_mode():
-        batch = RunningBatch(model, prompt_ids, config, **inputs)
+        batch = RunningBatch(model, prompt_ids, config, prompt_mask, source_ids, source_mask)
     # Copies made out of inference mode, so that they can be trained on.
     return (tokens.clone() for tokens in _write(batch, generator, stop_strings, tokenizer))
 

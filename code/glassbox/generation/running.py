@@ -78,7 +78,6 @@ class RunningBatch:
         model: nn.Module,
         prompt_ids: Int[Tensor, "batch length"] | None,
         config: GenerationConfig,
-        *,
         prompt_mask: Bool[Tensor, "batch 1 1 length"] | None = None,
         source_ids: Int[Tensor, "batch source_length"] | None = None,
         source_mask: Bool[Tensor, "batch 1 1 source_length"] | None = None,
