@@ -392,14 +392,12 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
     ValueError
         If either differs; the message names both. Under autocast any precision will do.
     """
-    check_tensors(x=x, weight=weight, **({} if bias is None else {"bias": bias}))
+    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    check_tensors(**given)
     width = weight.numel()
     if not x.shape[-1:] == weight.shape == (weight if bias is None else bias).shape:
-        given = f"x has shape {tuple(x.shape)}, weight {tuple(weight.shape)}"
-        given += "" if bias is None else f", bias {tuple(bias.shape)}"
-        raise ValueError(
-            f"{given}; expected (..., {width}) and ({width},): {width} is the d_model of this norm"
-        )
+        expected = f"(..., {width}) and ({width},): {width} is the d_model of this norm"
+        raise wrong_shapes(expected, **given)
     check_precision("x", x, weight, "norm")
 
 
@@ -552,6 +550,25 @@ def wrong_shape(name: str, given: Tensor, expected: str) -> ValueError:
     return ValueError(f"{name} has shape {tuple(given.shape)}; expected {expected}")
 
 
+def wrong_shapes(expected: str, **given: Tensor) -> ValueError:
+    """Return the error to raise for tensors whose shapes do not fit together.
+
+    Parameters
+    ----------
+    expected : str
+        The shapes that fit, in words.
+    **given : Tensor
+        The tensors, by name.
+
+    Returns
+    -------
+    ValueError
+        The message names them all.
+    """
+    shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+    return ValueError(f"the shapes are {shapes}; expected {expected}")
+
+
 def check_same_shape(what: str, given: Tensor, shape: tuple[int, ...]) -> None:
     """Reject a tensor that does not have one number for each token.
 
@@ -659,10 +676,8 @@ def check_embeddings(x: Tensor, positions: Tensor, d_model: int | None = None) -
     """
     check_positions(positions)
     if x.dim() != 3 or positions.shape not in (x.shape[1:2], x.shape[:2], (1, x.size(1))):
-        raise ValueError(
-            f"x has shape {tuple(x.shape)}, positions {tuple(positions.shape)}; expected "
-            "(batch, length, d_model), and (length,) or (batch, length)"
-        )
+        expected = "(batch, length, d_model), and (length,) or (batch, length)"
+        raise wrong_shapes(expected, x=x, positions=positions)
     if d_model not in (None, x.size(-1)):
         width = f"(batch, length, {d_model}): {d_model} is the d_model of these positions"
         raise wrong_shape("x", x, width)
@@ -683,11 +698,8 @@ def check_pair_of_positions(q_positions: Tensor, k_positions: Tensor) -> None:
     check_positions(k_positions, "k_positions")
     batches = {positions.shape[:-1] for positions in (q_positions, k_positions)} - {()}
     if len(batches) > 1:
-        raise ValueError(
-            f"q_positions has shape {tuple(q_positions.shape)}, k_positions "
-            f"{tuple(k_positions.shape)}; expected (q_len,) and (k_len,), with the same batch "
-            "in front if there is one"
-        )
+        expected = "(q_len,) and (k_len,), with the same batch in front if there is one"
+        raise wrong_shapes(expected, q_positions=q_positions, k_positions=k_positions)
     check_device("k_positions", k_positions, q_positions.device, "q_positions is")
 
 

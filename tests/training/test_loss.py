@@ -262,7 +262,7 @@ BAD = {
     "another shape": ((Z, Y[:1]), {}, ValueError, "(2, 3, 5), labels (1, 3)"),
     "labels with an axis too many": ((Z, Z.long()), {}, ValueError, "(2, 3, 5), labels (2, 3, 5)"),
     "no vocabulary": ((Z[..., :0], Y), {}, ValueError, "(2, 3, 0), labels (2, 3)"),
-    "one number": ((Z.sum(), Y), {}, ValueError, "shape (), labels (2, 3)"),
+    "one number": ((Z.sum(), Y), {}, ValueError, "logits (), labels (2, 3)"),
     "whole logits": ((Z.long(), Y), {}, TypeError, "logits is torch.int64; expected floating"),
     "listed logits": ((Z.tolist(), Y), {}, TypeError, "logits is of type list"),
     "fractional labels": ((Z, Y.float()), {}, TypeError, "labels is torch.float32; expected"),

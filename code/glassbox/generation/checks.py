@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassbox.checks import check_model_mask, check_tensors, check_token_ids
+from glassbox.checks import check_model_mask, check_tensors, check_token_ids, wrong_shapes
 
 
 def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) -> None:
@@ -21,15 +21,11 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
     """
     check_tensors(logits=logits, token_ids=token_ids)
     if logits.dim() != 2 or token_ids.dim() != 2 or logits.size(0) != token_ids.size(0):
-        raise ValueError(
-            f"logits have shape {tuple(logits.shape)}, token_ids {tuple(token_ids.shape)}; "
-            "expected (batch, vocab) and (batch, length): one row of logits for each text"
-        )
+        expected = "(batch, vocab) and (batch, length): one row of logits for each text"
+        raise wrong_shapes(expected, logits=logits, token_ids=token_ids)
     if mask is not None and mask.shape != token_ids.shape:
-        raise ValueError(
-            f"mask has shape {tuple(mask.shape)}, token_ids {tuple(token_ids.shape)}; expected "
-            "the same: True where a token counts"
-        )
+        expected = "the same: True where a token counts"
+        raise wrong_shapes(expected, mask=mask, token_ids=token_ids)
 
 
 def check_model(model: nn.Module) -> Any:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype, check_number
+from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype, check_number, wrong_shapes
 from glassbox.kernels import formula
 
 
@@ -141,10 +141,8 @@ def _check(logits: Tensor, labels: Tensor, smoothing: float) -> None:
     check_dtype("logits", logits, FLOATS, "floating-point numbers, torch.float32")
     check_dtype("labels", labels, INTEGERS, "a tensor of integers, torch.int64")
     if logits.dim() == 0 or logits.shape[:-1] != labels.shape or not logits.size(-1):
-        raise ValueError(
-            f"logits have shape {tuple(logits.shape)}, labels {tuple(labels.shape)}; expected "
-            "(..., vocab) and (...): one label for each row of logits"
-        )
+        expected = "(..., vocab) and (...): one label for each row of logits"
+        raise wrong_shapes(expected, logits=logits, labels=labels)
     check_device("labels", labels, logits.device, "the logits")
     check_number("smoothing", smoothing, "at least 0 and less than 1", ", such as 0.1")
 
