@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from glassbox.checks import check_kind, check_type
+from glassbox.checks import check_kind, check_type, wrong_shape
 from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
@@ -373,10 +373,8 @@ class Layout:
                 ". It is (outputs, inputs), as in nn.Linear: transpose the matrices whose names "
                 f"end with {' or '.join(self.transposed)}, the square ones too: weight.T"
             )
-            raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; expected {expected}, (inputs, outputs)"
-                + (hint if x.shape == expected[::-1] else "")
-            )
+            turned = x.shape == expected[::-1]
+            raise wrong_shape(name, x, f"{expected}, (inputs, outputs){hint if turned else ''}")
         return x.movedim(0, -1)
 
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from glassbox.checks import check_tensors, check_whole
+from glassbox.checks import check_tensors, check_whole, wrong_shape
 
 
 def causal_mask(
@@ -116,8 +116,6 @@ def padding_mask(
     check_tensors(token_ids=token_ids)
     check_whole("pad_id", pad_id)
     if token_ids.dim() != 2:
-        raise ValueError(
-            f"token_ids has shape {tuple(token_ids.shape)}; expected (batch, k_len). "
-            "For a single sequence add the batch axis: token_ids[None]"
-        )
+        expected = "(batch, k_len). For a single sequence add the batch axis: token_ids[None]"
+        raise wrong_shape("token_ids", token_ids, expected)
     return (token_ids != pad_id)[:, None, None, :]
