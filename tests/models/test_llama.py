@@ -331,7 +331,7 @@ BAD_ENTRIES: dict[str, Any] = {
     ),
     "scaling by need": (
         {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
-        ["rope_type='dynamic'", "'default', 'linear' and 'llama3'"],
+        ["rope_type='dynamic'", "['default', 'linear', 'llama3']"],
     ),
     "scaling of before": (
         {"rope_parameters": None, "rope_scaling": {"type": "yarn", "factor": 2.0}},

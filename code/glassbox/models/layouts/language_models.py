@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from glassbox.checks import check_kind
 from glassbox.config import in_vocabulary
 from glassbox.layout import Entries, Entry, Layout, activation, number, read_number, unless_equal
 from glassbox.positional import RotaryScaling
@@ -130,11 +131,8 @@ def _write_base(base: float, _: Entries) -> dict[str, Any]:
 
 def _read_scaling(_: Any, entries: Entries) -> RotaryScaling | None:
     rope = {ORIGINAL_LEN: entries["max_position_embeddings"], **_rope(entries)}
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind not in SCALING:
-        raise ValueError(
-            f"rope_type={kind!r} in config.json; this class reads 'default', 'linear' and 'llama3'"
-        )
+    kind: Any = rope.get("rope_type", rope.get("type", "default"))
+    check_kind("rope_type", kind, tuple(SCALING))
     sizes = {
         ours: read_number(rope, theirs, int if theirs == ORIGINAL_LEN else float)
         for ours, theirs in SCALING[kind].items()
