@@ -55,7 +55,7 @@ def check_type(name: str, given: Any, kind: Any, expected: str) -> None:
         If ``given`` is not; the message names it.
     """
     if not isinstance(given, kind):
-        raise wrong_type(name, given, expected.format(name))
+        raise wrong_type(name, given, expected)
 
 
 def check_tensors(**given: Any) -> None:
@@ -67,7 +67,8 @@ def check_tensors(**given: Any) -> None:
         If one is not a tensor; the message names it.
     """
     for name, thing in given.items():
-        check_type(name, thing, Tensor, "a tensor: torch.as_tensor({0})")
+        if not isinstance(thing, Tensor):
+            raise wrong_type(name, thing, f"a tensor: torch.as_tensor({name})")
 
 
 def check_dtype(name: str, given: Any, dtypes: tuple[torch.dtype, ...], expected: str) -> None:

@@ -107,7 +107,7 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
     TypeError
         If it is not a mapping of strings to whole numbers.
     """
-    check_type("vocabulary", vocabulary, Mapping, "token: id, a mapping")
+    check_type("vocabulary", vocabulary, Mapping, "a mapping of tokens to ids")
     if not vocabulary:
         raise ValueError("the vocabulary is empty: expected at least one token")
     seen: dict[int, str] = {}
@@ -175,7 +175,7 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     TypeError
         If they are not a sequence, such as a mapping.
     """
-    check_type("pieces", pieces, Sequence, "a sequence of token, score")
+    check_type("pieces", pieces, Sequence, "a sequence of tokens with their scores")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):
