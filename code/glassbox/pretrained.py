@@ -327,7 +327,7 @@ class Pretrained(nn.Module):
                     "torch.float32: quantised weights must be dequantised first"
                 )
         dtypes = [x.dtype for x in weights.values()]
-        dtype = reduce(torch.promote_types, dtypes, dtypes[0] if dtypes else torch.float32)
+        dtype = reduce(torch.promote_types, dtypes) if dtypes else torch.float32
         tied = self.tied_names()
         given = merge(
             (name, tied.get(name, name), _copied(x, dtype)) for name, x in weights.items()

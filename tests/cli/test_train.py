@@ -174,9 +174,14 @@ def test_a_missing_text_is_told_before_a_folder_is_made(
     glassbox: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = glassbox("train", "shakespeare-llama", "--set", "language_model.text='mine.txt'")
+    train = ("train", "shakespeare-llama", "--set", "language_model.text='mine.txt'")
+    answer = glassbox(*train)
     assert answer.err == "glassbox: language_model.text: no such file: 'mine.txt'\n"
     assert (answer.status, [*tmp_path.iterdir()]) == (2, [])
+
+    (tmp_path / "mine.txt").write_text("ROMEO:")  # and one that is there is not missed
+    answer = glassbox(*train, "--device", "tpux")
+    assert answer.err.startswith("glassbox: --device tpux: expected cpu")
 
 
 @pytest.mark.parametrize(

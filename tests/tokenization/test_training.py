@@ -167,6 +167,7 @@ def test_unigram_learns_the_reference_s_pieces_and_scores(data, language, n, voc
     expected = reference_pieces(texts, vocab_size)
     learned = Unigram.train(texts, vocab_size).pieces.scores
     assert learned.keys() == expected.keys()
+    assert [*learned.values()] == sorted(learned.values(), reverse=True)
     # Characters that no word needs any more get the rarest piece's score and 0.0001 more each,
     # which the reference deals out in the order of a hash table.
     floor = min(learned.values())
