@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from importlib import import_module
 from numbers import Integral, Real
+from textwrap import shorten
 from types import ModuleType
 from typing import Any
 
@@ -47,7 +48,7 @@ FEWER_AXES = (
 
 
 def check_type(name: str, given: Any, kind: Any, expected: str) -> None:
-    """Reject what is not an instance of a ``kind``; ``expected`` ends the message.
+    """Reject what is not an instance of ``kind``; ``expected`` ends the message.
 
     Raises
     ------
@@ -511,7 +512,7 @@ def too_long(length: int, max_len: int) -> ValueError:
 
 
 def wrong_type(name: str, given: Any, expected: str) -> TypeError:
-    """Return the error to raise for anything that is not what was ``expected``.
+    """Return the error to raise where something else was ``expected``.
 
     Parameters
     ----------
@@ -527,8 +528,8 @@ def wrong_type(name: str, given: Any, expected: str) -> TypeError:
     TypeError
         The message names the type, and shows the beginning of what was given.
     """
-    found = f"of type {type(given).__name__}, {given!r:.60}"
-    return TypeError(f"{name} is {found}; expected {expected}")
+    found = shorten(repr(given), 60, placeholder=" …")
+    return TypeError(f"{name} is of type {type(given).__name__}, {found}; expected {expected}")
 
 
 def wrong_shape(name: str, given: Tensor, expected: str) -> ValueError:
@@ -736,7 +737,7 @@ def check_number(name: str, given: Any, expected: str, hint: str = "") -> None:
     Raises
     ------
     ValueError
-        If it is not; the message names it and the range, and ends in the ``hint``.
+        If it is not; the message names it and the range, and ends with the ``hint``.
     """
     if not isinstance(given, Real) or not RANGES[expected](given):
         raise ValueError(f"{name}={given!r}: expected a number, {expected}{hint}")

@@ -460,7 +460,7 @@ def check_weights(weights: Mapping[str, Tensor]) -> None:
         If PyTorch put a prefix before the names; the message gives it.
     """
     for name, x in weights.items():
-        check_type(name, x, Tensor, "a tensor, as torch.as_tensor(x) makes of an array")
+        check_type(name, x, Tensor, "a tensor: convert arrays with torch.as_tensor")
         for prefix, wrapper in WRAPPERS.items():
             if name.startswith(prefix):
                 raise ValueError(

@@ -179,7 +179,7 @@ def test_a_missing_text_is_told_before_a_folder_is_made(
     assert answer.err == "glassbox: language_model.text: no such file: 'mine.txt'\n"
     assert (answer.status, [*tmp_path.iterdir()]) == (2, [])
 
-    (tmp_path / "mine.txt").write_text("ROMEO:")  # and one that is there is not missed
+    (tmp_path / "mine.txt").write_text("ROMEO:")  # a file that exists is not reported missing
     answer = glassbox(*train, "--device", "tpux")
     assert answer.err.startswith("glassbox: --device tpux: expected cpu")
 

@@ -196,7 +196,7 @@ def test_the_closest_length_counts_and_of_two_the_shorter(lengths, expected):
         ([["a"]], "a", TypeError, "references is of type str, 'a'"),
         (["a b"], [[["a", "b"]]], TypeError, "translation 0 is of type str, 'a b'"),
         ([["a"], "a b"], [[["a"]], [["a"]]], TypeError, "translation 1 is of type str, 'a b'"),
-        ([["a"]], ["a"], TypeError, "the list of references of translation 0 is of type str, 'a'"),
+        ([["a"]], ["a"], TypeError, "references[0] is of type str, 'a'"),
         ([["a"]], [["a b"]], TypeError, "a reference of translation 0 is of type str, 'a b'"),
         ([["a"]], [[[["a"]]]], TypeError, "has the token ['a'], list"),
         ([[1, 2]], [[["a"]]], TypeError, "translation 0 has the token 1, int"),

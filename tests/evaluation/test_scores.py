@@ -87,7 +87,7 @@ def test_case_counts_unless_told_otherwise():
             ["a"],
             [None],
             TypeError,
-            "the list of references of translation 0 is of type NoneType, None",
+            "references[0] is of type NoneType, None",
         ),
     ],
 )

@@ -217,7 +217,7 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "a mask of another past": (
         lambda: repetition_penalty(LOGITS, PAST, 1.0, torch.ones(2, 3).bool()),
         ValueError,
-        ["(2, 3)", "(2, 4)", "the same"],
+        ["(2, 3)", "(2, 4)", "equal shapes"],
     ),
     "a token of no vocabulary suppressed": (
         lambda: suppress(LOGITS, [3, 9]),
@@ -325,7 +325,7 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
     "options in a dictionary": (
         continue_with(config={"max_new_tokens": 5}),
         TypeError,
-        ["config is of type dict", "GenerationConfig", "by their names"],
+        ["config is of type dict", "GenerationConfig", "by name"],
     ),
     "one stop string for several": (
         continue_with(stop_strings="end", tokenizer=SimpleNamespace(decode=str)),

@@ -40,7 +40,7 @@ def test_text_goes_there_and_back(number: int) -> None:
         ([1, -1], ValueError, r"ids\[1\] is -1; this vocabulary has 5 tokens, 0 to 4"),
         (torch.tensor([5]), ValueError, r"ids\[0\] is 5; this vocabulary has 5 tokens"),
         (torch.ones(2, 3, dtype=torch.int64), ValueError, r"shape \(2, 3\); expected one axis"),
-        ([1.5], TypeError, r"ids\[0\] is of type float, 1.5; expected whole numbers"),
+        ([1.5], TypeError, r"ids\[0\] is of type float, 1.5; expected a whole number"),
     ],
 )
 @pytest.mark.usefixtures("as_a_reader")

@@ -180,7 +180,7 @@ IDS = {
     "a negative id": (lambda: bpe().decode([-1]), ValueError, ["ids[0] is -1", "0 to 255"]),
     "a fraction": (lambda: bpe().decode([1.0]), TypeError, ["ids[0] is of type float, 1.0"]),
     "a truth value": (lambda: bpe().decode([True]), TypeError, ["True", "bool"]),
-    "a token for an id": (lambda: bpe().decode(["a"]), TypeError, ["'a'", "whole numbers"]),
+    "a token for an id": (lambda: bpe().decode(["a"]), TypeError, ["'a'", "a whole number"]),
     "a text for ids": (lambda: bpe().decode("12"), TypeError, ["str", "'12'"]),
     "one number for ids": (lambda: bpe().decode(12), TypeError, ["int", "12"]),
     "a batch of ids": (
@@ -196,7 +196,7 @@ IDS = {
     "a batch of ids as a list of rows": (
         lambda: bpe().decode([*torch.zeros(2, 3, dtype=torch.int64)]),
         TypeError,
-        ["ids[0] is of type list, [0, 0, 0]", "whole numbers"],
+        ["ids[0] is of type list, [0, 0, 0]", "a whole number"],
     ),
     "fractions in a list of tensors": (
         lambda: bpe().decode([torch.tensor(1.5)]),

@@ -257,7 +257,7 @@ REFUSED = {
     "a list": (
         {"loss": [1.0]},
         TypeError,
-        "loss is of type list, [1.0]; expected a number, as .item()",
+        "loss is of type list, [1.0]; expected a number, such as tensor.item()",
     ),
 }
 

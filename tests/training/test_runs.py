@@ -167,7 +167,7 @@ def test_a_file_that_is_no_run_is_refused_naming_it(
         ("translation.corpus='wmt'", "[translation]: corpus='wmt' is not known; expected one of"),
         (
             "translation.plain=2",
-            "[translation]: plain=2.0: expected a number, from 0 to 1, a share of the pairs",
+            "[translation]: plain=2.0: expected a number, from 0 to 1: the share of the pairs",
         ),
         ("translation.model={n=1}", "[translation]: TransformerConfig.__init__() got an unexpecte"),
         ("translation.model={d_ff=1.5}", "[translation]: d_ff is of type float, 1.5; expected a w"),

@@ -236,7 +236,7 @@ def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Pa
     [
         ({"corpus": "europarl"}, "corpus='europarl'"),
         ({"directions": ()}, "directions is empty"),
-        ({"plain": 1.5}, "plain=1.5: expected a number, from 0 to 1, a share of the pairs"),
+        ({"plain": 1.5}, "plain=1.5: expected a number, from 0 to 1: the share of the pairs"),
         ({"smoothing": 1.0}, "smoothing=1.0: expected a number, at least 0 and less than 1"),
         ({"vocab_size": 0}, "vocab_size=0: expected an int, at least 1"),
         ({"tokens": 0}, "tokens=0: expected an int, at least 1"),

@@ -58,7 +58,7 @@ def check_corpora(hypotheses: Any, references: Any, check: Callable[[str, object
     for number, (hypothesis, several) in enumerate(zip(hypotheses, references, strict=True)):
         name = f"translation {number}"
         check(name, hypothesis)
-        _check_list(f"the list of references of {name}", several, "a list, also of a single one")
+        _check_list(f"references[{number}]", several, "a list, even of a single reference")
         if not several:
             raise ValueError(f"{name} has no reference; expected one at least")
         for reference in several:

@@ -24,7 +24,7 @@ def check_past(logits: Tensor, token_ids: Tensor, mask: Tensor | None = None) ->
         expected = "(batch, vocab) and (batch, length): one row of logits for each text"
         raise wrong_shapes(expected, logits=logits, token_ids=token_ids)
     if mask is not None and mask.shape != token_ids.shape:
-        expected = "the same: True where a token counts"
+        expected = "equal shapes: the mask is True where a token counts"
         raise wrong_shapes(expected, mask=mask, token_ids=token_ids)
 
 

@@ -218,7 +218,7 @@ def configure(config: GenerationConfig | None, options: dict[str, Any]) -> Gener
     ValueError
         If they contradict one another.
     """
-    expected = "a GenerationConfig, or options by their names, such as max_new_tokens=5"
+    expected = "a GenerationConfig, or options by name, such as max_new_tokens=5"
     check_type("config", config, GenerationConfig | None, expected)
     known = [field.name for field in fields(GenerationConfig)]
     for name in options:

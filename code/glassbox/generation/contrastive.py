@@ -98,7 +98,7 @@ def contrastive_search(
     """
     config = configure(config, options)
     check_at_least("k", k, 1)
-    check_number("alpha", alpha, "from 0 to 1", ": 0 is greedy, at 1 only repetition counts")
+    check_number("alpha", alpha, "from 0 to 1", "; 0 is greedy, and at 1 only repetition counts")
     if config.sample or config.n_beams > 1:
         raise ValueError(
             f"sample={config.sample} and n_beams={config.n_beams}: contrastive search neither "

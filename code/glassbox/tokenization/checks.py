@@ -88,7 +88,7 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
     result = [number.tolist() if hasattr(number, "tolist") else number for number in ids]
     for place, number in enumerate(result):
         if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise wrong_type(f"ids[{place}]", number, "whole numbers")
+            raise wrong_type(f"ids[{place}]", number, "a whole number")
         if not 0 <= number < vocab_size:
             raise ValueError(
                 f"ids[{place}] is {number}; this vocabulary has {vocab_size} tokens, 0 to "
@@ -107,7 +107,7 @@ def check_vocabulary(vocabulary: Mapping[str, int]) -> None:
     TypeError
         If it is not a mapping of strings to whole numbers.
     """
-    check_type("vocabulary", vocabulary, Mapping, "a mapping of tokens to ids")
+    check_type("vocabulary", vocabulary, Mapping, "a mapping from tokens to ids")
     if not vocabulary:
         raise ValueError("the vocabulary is empty: expected at least one token")
     seen: dict[int, str] = {}
@@ -175,7 +175,7 @@ def check_pieces(pieces: Sequence[tuple[str, float]]) -> None:
     TypeError
         If they are not a sequence, such as a mapping.
     """
-    check_type("pieces", pieces, Sequence, "a sequence of tokens with their scores")
+    check_type("pieces", pieces, Sequence, "a sequence of (token, score) pairs")
     counts = Counter(token for token, _ in pieces)
     for token, score in pieces:
         if not math.isfinite(score):

@@ -182,7 +182,7 @@ def progress_bar(
 
 def _plain(name: str, number: Any) -> int | float | str:
     """Return a number as it is written in JSON."""
-    check_type(name, number, int | float, "a number, as .item() makes of a tensor")
+    check_type(name, number, int | float, "a number, such as tensor.item() returns")
     if isinstance(number, int):
         return number
     return float(f"{number:.9g}") if math.isfinite(number) else f"{float(number)}"

@@ -109,7 +109,7 @@ class TranslationConfig:
         if not directions:
             raise ValueError("directions is empty: name at least one, such as (('fr', 'en'),)")
         object.__setattr__(self, "directions", directions)  # files know lists only
-        check_number("plain", self.plain, "from 0 to 1", ", a share of the pairs")
+        check_number("plain", self.plain, "from 0 to 1", ": the share of the pairs")
         check_number("smoothing", self.smoothing, "at least 0 and less than 1")
         if self.corpus == "pairs" and self.pairs is None:
             raise ValueError("corpus='pairs' needs a file of them, such as pairs='pairs.tsv'")
