@@ -576,6 +576,16 @@ BAD_CALLS: dict[str, Any] = {
         ValueError,
         ["this dictionary", "Missing: source_embedding.weight, encoder.", " and 82 more"],
     ),
+    "four names too many": (
+        lambda _: make().load_weights(make().state_dict() | dict.fromkeys("abcd", torch.ones(1))),
+        ValueError,
+        ["Unexpected: a, b, c and 1 more"],
+    ),
+    "three names too many": (
+        lambda _: make().load_weights(make().state_dict() | dict.fromkeys("abc", torch.ones(1))),
+        ValueError,
+        ["Unexpected: a, b, c"],
+    ),
     "no name": (
         lambda _: Transformer.from_pretrained(),
         ValueError,

@@ -312,6 +312,11 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         TypeError,
         ["no option called temprature; expected temperature"],
     ),
+    "an option close to two": (
+        continue_with(top_q=0.5),
+        TypeError,
+        ["no option called top_q; expected top_p"],
+    ),
     "another library's option": (
         continue_with(num_beams=4),
         TypeError,

@@ -669,6 +669,21 @@ FILES = {
         ValueError,
         ["prepend_scheme='first'", "'always'"],
     ),
+    "no space before the first word, as older files say it": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram",
+                pre_tokenizer={
+                    "type": "Metaspace",
+                    "prepend_scheme": "always",
+                    "add_prefix_space": False,
+                },
+            ),
+        ),
+        ValueError,
+        ["add_prefix_space=False", "True"],
+    ),
     "spaces as underscores, as the last step": (
         in_folder(
             Unigram,

@@ -101,6 +101,8 @@ def test_a_long_text_is_cut_off_or_read_in_parts(config: ClassificationConfig) -
     for task in (films, names):
         assert max(len(ids) for ids, _ in task.examples) <= 6
         assert all(ids[-1] == end for ids, _ in task.examples)
+    shortest = ClassificationTask(replace(config, corpus="wnut17", max_len=3))
+    assert {len(ids) for ids, _ in shortest.examples} == {3}  # a piece between the two tokens
     labels = [label for _, row in names.examples for label in row if label != IGNORE]
     tags = [tag for sentence in NAMES["train"] for tag in sentence.tags]
     assert [names.labels[label] for label in labels] == tags

@@ -164,6 +164,7 @@ FAMILIAR = {
     "English": "Two young men in white shirts are waiting for the bus, and one of them is asleep.",
     "French": "Une femme en robe rouge vend des légumes à côté d'une vieille église.",
     "short German": "Ich liebe dich.",
+    "nine short tokens": "a b c d e f g i",
 }
 UNFAMILIAR = {
     "German": "Ich habe gestern meine Schlüssel verloren und konnte die Tür nicht öffnen.",
@@ -173,6 +174,7 @@ UNFAMILIAR = {
     "Russian": "Привет, как дела?",
     "Chinese": "我今天很高兴。",
     "emoji": "😀🎉🚀",
+    "ten short tokens": "a b c d e f g h i",
     "one sign": "犬",
     "one emoji": "I love my 🐶.",
     "one word with foreign letters": "Łódź",
