@@ -124,12 +124,13 @@ WATCH = """
 import json, os, sys, time
 import pytest
 seen, entered = {}, set()
-place = os.path.join(os.getcwd(), "code", "glassbox")
+root = os.getcwd()  # a test may go elsewhere
+place = os.path.join(root, "code", "glassbox")
 
 def trace(frame, event, argument):
     code = frame.f_code
     if code.co_filename.startswith(place):
-        entered.add((code.co_filename[len(os.getcwd()) + 1:], code.co_firstlineno))
+        entered.add((code.co_filename[len(root) + 1:], code.co_firstlineno))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):

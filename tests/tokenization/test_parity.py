@@ -203,6 +203,16 @@ def test_a_space_is_put_in_front_of_llama_s_texts_as_the_reference_puts_it(
     assert differences(SimpleNamespace(ours=ours, reference=reference), texts) == []
 
 
+def test_a_merge_of_two_words_is_made_as_the_reference_makes_it(llama, sentences):
+    vocabulary = llama.ours.vocabulary | {"▁of▁the": len(llama.ours)}
+    ours = SentencePieceBPE(vocabulary, [*llama.ours.merges, ("▁of", "▁the")])
+    texts = [text for text in sentences if " of the " in text][:20]
+    assert len(texts) == 20
+    assert all("▁of▁the" in ours.tokenize(text) for text in texts)
+    both = SimpleNamespace(ours=ours, reference=llama_reference(ours, "always"))
+    assert differences(both, texts) == []
+
+
 def test_transformers_gives_the_same(bert, gpt2, llama, data, sentences):
     from transformers import BertTokenizer, GPT2Tokenizer, LlamaTokenizer
 
