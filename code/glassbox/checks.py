@@ -739,7 +739,7 @@ def check_number(name: str, given: Any, expected: str, hint: str = "") -> None:
     ValueError
         If it is not; the message names it and the range, and ends with the ``hint``.
     """
-    if not isinstance(given, Real) or not RANGES[expected](given):
+    if isinstance(given, bool) or not isinstance(given, Real) or not RANGES[expected](given):
         raise ValueError(f"{name}={given!r}: expected a number, {expected}{hint}")
 
 

@@ -312,6 +312,11 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         TypeError,
         ["no option called temprature; expected temperature"],
     ),
+    "a temperature that is true": (
+        continue_with(sample=True, temperature=True),
+        ValueError,
+        ["temperature=True: expected a number, more than 0 and finite"],
+    ),
     "an option close to two": (
         continue_with(top_q=0.5),
         TypeError,

@@ -23,6 +23,7 @@ from glassbox.training.config import FREE, GROWS, defining
         ({"clip": -1.0}, "clip=-1.0: expected a number, more than 0"),
         ({"betas": (0.9, 1.0)}, r"betas=\(0.9, 1.0\): expected two numbers from 0 to below 1"),
         ({"betas": (0.9,)}, r"betas=\(0.9,\): expected two numbers"),
+        ({"betas": ("a", 0.9)}, r"betas=\('a', 0.9\): expected two numbers"),
         ({"betas": (math.nan, 0.9)}, "betas=.*: expected two numbers"),
         ({"weight_decay": -0.1}, "weight_decay=-0.1: expected a number, at least 0"),
         ({"weight_decay": math.nan}, "weight_decay=nan: expected a number, at least 0"),

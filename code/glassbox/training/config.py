@@ -80,7 +80,8 @@ class TrainingConfig:
         check_number("weight_decay", self.weight_decay, "at least 0 and finite")
         if self.clip is not None:
             check_number("clip", self.clip, "more than 0")
-        if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
+        numbers = all(isinstance(x, int | float) and 0 <= x < 1 for x in self.betas)
+        if len(self.betas) != 2 or not numbers:
             raise ValueError(f"betas={self.betas}: expected two numbers from 0 to below 1")
         if not all(isinstance(n, int) and 1 <= n <= self.steps for n in self.snapshots):
             raise ValueError(
