@@ -31,6 +31,7 @@ def test_an_entity_counts_if_both_ends_and_the_kind_are_right():
     found = score_entities(predicted, expected)
     assert found == pytest.approx((1 / 4, 1 / 3, 2 / 7))
     assert score_entities(expected, expected) == (1.0, 1.0, 1.0)
+    assert score_entities([["B-x"]], [["B-x"]]) == (1.0, 1.0, 1.0)
 
 
 def test_without_entities_everything_is_zero():

@@ -590,6 +590,6 @@ def test_the_smallest_and_largest_that_fit_are_not_refused():
     edges: dict[str, Any] = {"top_k": 1, "top_p": 1.0, "min_p": 1.0, "typical_p": 1.0}
     edges |= {"temperature": 1e-6, "repetition_penalty": 1e-6}
     assert generate(TableModel(9), IDS, sample=True, **edges).shape == (2, 23)
-    found = beam_search(TableModel(9), IDS, n_beams=3, n_best=3, length_penalty=-9.0)
+    found = beam_search(TableModel(9), IDS, n_beams=3, n_best=3, length_penalty=-10.0)
     assert found.token_ids.shape == (2, 3, 23)
     assert contrastive_search(TableModel(9), IDS, k=9, alpha=1.0).shape == (2, 23)

@@ -90,6 +90,8 @@ def test_the_presets_have_the_published_sizes(
     assert (config.rotary_base, config.tie_embeddings) == (base, tied)
     assert config.norm_eps == (1e-6 if preset == LlamaConfig.llama_7b else 1e-5)
     assert (config.dropout, config.bias, config.activation) == (0.0, False, "silu")
+    ends = (128_000, 128_001) if vocab_size == 128_256 else (1, 2)
+    assert (config.bos_id, config.eos_id) == ends
     assert preset(n_layers=3).n_layers == 3
 
 
