@@ -278,7 +278,7 @@ class Terminal(io.StringIO):
 
 def shown(monkeypatch, stream, **options):
     """What a bar leaves on a stream after two steps of ten seconds."""
-    now = 0.0
+    now = 100.0
     monkeypatch.setattr(metrics.time, "perf_counter", lambda: now)
     monkeypatch.setattr(sys, "stderr", stream)
     with progress_bar(10, **options) as advance:
