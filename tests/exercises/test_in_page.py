@@ -176,7 +176,7 @@ FAULTS = {
     "return isinstance(query, list)": "Line 2: isinstance is not known here.",
     "from math import sqrt\n    return sqrt(2)": "Line 3: sqrt is not known here.",
     "return F.layer_norm(query, (4,))": "torch.nn.functional.layer_norm is not known here.",
-    "return f'{query}'": "Line 2: f'{query}' is not known here.",
+    "return b'query'": "Line 2: b'query' is not known here.",
     "query.data = key": "Line 2: this way to assign is not known here.",
     "return torch.mm(query[None], key.T)": "RuntimeError: two matrices expected",
     "return query.reshape(-1, 3)": "shape '[-1, 3]' is invalid for input of size 8",
@@ -198,7 +198,7 @@ FAULTS = {
         "Line 2: a slice between lists or tensors of places is not known here."
     ),
     "return 1 << 3": "Line 2: << is not known here.",
-    "return 'a' + 'b'": "Line 2: + with a text is not known here.",
+    "return 'a' + 1": "Line 2: + with a text is not known here.",
     "return int('3')": "Line 2: a text as a number is not known here.",
     "return torch.cat([])": "Line 2: What is done here is not known here.",
     "return globalThis": "NameError: name 'globalThis' is not defined",
@@ -357,9 +357,34 @@ def apply_fates(token_ids, chosen, fates, others, mask_id):
     )["passed"]
 
 
-def test_what_is_printed_is_kept(says, page):
-    says("architecture.layers", 'def layers(n, kernel_size):\n    print("n", n)\n    return 1.5')
-    assert page.evaluate("glassboxPage.printed[0]") == "n 5"
+#: What a page prints, as Python prints it, but numbers with four digits.
+PRINTED = {
+    "print('n', m)": "n 5\n",
+    "print(1 / 3, 0.123456, 2.0, 1e-9)": "0.3333 0.1235 2 1e-09\n",
+    "print(torch.tensor([1, 3]) / 3, torch.float64)": "[0.3333, 1] torch.float64\n",
+    "print(m, end=' '); print(m, True, sep='|')": "5 5|True\n",
+    "print()": "\n",
+    "print(f'{m}{{n}} {m / 3:.2f}')": "5{n} 1.67\n",
+    "print(f'|{m:4}|{m:<4d}|{\"a\":3}|{0.25:7.1%}|')": "|   5|5   |a  |  25.0%|\n",
+    "print(f'{[1, m][-1]} {torch.arange(m)[1:3].sum()}')": "5 3\n",
+    "print('-' * 3 + str(m), round(2.5))": "---5 2\n",
+}
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_what_is_printed_is_kept_and_changes_no_verdict(line, says, page):
+    source = SOLUTIONS["architecture.layers"][0]
+    head, body = source.split("\n", 1)
+    said = says("architecture.layers", f"{head}\n    m = 5; {line}\n{body}")
+    cases = EXERCISES["architecture.layers"].hidden_cases()
+    assert said["passed"]
+    assert page.evaluate("glassboxPage.printed") == PRINTED[line] * len(cases)
+
+
+def test_a_format_that_the_page_does_not_know_is_named(says):
+    for text, word in (("f'{n:e}'", "the format :e"), ("f'{n'", "brace"), ("f'{n!r}'", "!")):
+        source = f"def layers(n, kernel_size):\n    print({text})\n    return 1.5"
+        assert word in says("architecture.layers", source)["text"]
 
 
 X, Y = torch.arange(24.0).view(2, 3, 4).sin(), torch.arange(8.0).view(2, 4).cos()

@@ -75,8 +75,8 @@ def script() -> str:
     parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
     code = re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts)
-    # A line without texts and regular expressions needs no spaces around its signs.
-    code = re.sub(r"(?m)^[^'\"`/\n]+$", _squeezed, code)
+    # Signs need no spaces around them, except in texts and regular expressions.
+    code = re.sub(r'(?m)^[^"`/\\\n]+$', _squeezed, code)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 
@@ -93,7 +93,7 @@ def write(folder: str | Path) -> None:
 
 
 def _squeezed(line: re.Match[str]) -> str:
-    return re.sub(r" ?([=*<>?:,;(){}&|!\[\]]+) ?", r"\1", line[0])
+    return re.sub(r"('[^']*')| ?([=*<>?:,;(){}&|!\[\]]+) ?", r"\1\2", line[0])
 
 
 def _is_simple(exercise: Exercise) -> bool:

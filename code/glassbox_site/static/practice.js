@@ -52,7 +52,7 @@
       const known = glassboxPage.exercises[exercise];
       const { passed, text } = glassboxPage.check({ ...known, function: called }, field.value);
       const lines = [text, passed && known.gradients ? 'The notebook also checks its gradients.' : ''];
-      const printed = glassboxPage.printed.slice(0, 20).join('\n').slice(0, 2000);
+      const printed = glassboxPage.printed.split('\n').slice(0, 20).join('\n').slice(0, 2000).trimEnd();
       said.classList.add(passed ? 'gb-passed' : 'gb-not-yet');
       said.replaceChildren(...lines.filter(Boolean).flatMap((line) => line.split('\n')).map((line) => make('p', '', line)));
       if (printed) said.append(make('p', '', 'Printed:'), make('pre', '', printed));

@@ -46,6 +46,7 @@
     if (value instanceof Tuple) return `(${each()})`;
     if (Array.isArray(value)) return `[${each()}]`;
     if (value === null) return 'None';
+    if (value instanceof page.Dtype) return `torch.${value.name}`;
     if (typeof value === 'boolean') return value ? 'True' : 'False';
     return typeof value === 'number' ? short(value, many) : ['bigint', 'string'].includes(typeof value) ? String(value) : `<${kind(value)}>`;
   }
@@ -153,7 +154,7 @@
   // An exercise makes its cases anew for every call: nothing that a function changes stays.
   function judge(exercise, answer) {
     const { returns, tolerance } = exercise, names = exercise.arguments, make_ = () => exercise.cases(values);
-    page.printed = [];
+    page.printed = '';
     const cases = make_(), before = make_();
     const tried = cases.map((each, k) => {
       const found = attempt(names.slice(0, each.given.length), each.given, before[k].given, answer);
@@ -176,7 +177,7 @@
   const SUBSET = 'This page knows a part of Python and of PyTorch: functions, conditions, loops, lists and the usual operations on tensors. The notebook knows the rest.';
   // Judges what the reader wrote: the function of that name, as text.
   function check(exercise, source) {
-    Object.assign(page, { line: null, source, printed: [] });
+    Object.assign(page, { line: null, source, printed: '' });
     page.restart();
     try {
       const scope = new page.Scope(world);

@@ -45,6 +45,12 @@
     const found = lists.map(all);
     return upTo(Math.min(...found.map((each) => each.length))).map((k) => Tuple.from(found.map((each) => each[k])))[Symbol.iterator]();
   };
+  const shown = (values, between) => values.map((value) => page.show(value)).join(between);
+  function format(x, spec = '') {
+    const [, side, width, digits = 6, as] = /^([<>]?)(\d*)(?:\.(\d+)(?=[f%]))?([df%]?)$/.exec(spec) ?? unknown(`the format :${spec}`);
+    const text = as === 'f' ? number(x).toFixed(digits) : as === '%' ? `${(100 * number(x)).toFixed(digits)}%` : page.show(x);
+    return side === '<' || (!side && typeof x === 'string') ? text.padEnd(width) : text.padStart(width);
+  }
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
@@ -55,7 +61,8 @@
     'len x': (x) => BigInt((x instanceof Tensor ? x.shape[0] : x?.length) ?? fail('TypeError', `object of type '${kind(x)}' has no len()`)),
     'map f *lists': (f, lists) => all(zip(lists)).map((each) => page.call(f, [...each]))[Symbol.iterator](), 'zip *lists': zip,
     'max *values key': best('>'), 'min *values key': best('<'), 'sorted values key reverse': sorted, 'reversed values': (values) => all(values).reverse()[Symbol.iterator](),
-    'print *values': (values) => { spend(1000); page.printed.push(values.map(page.show).join(' ')); return null; },
+    'print *values sep end': (values, sep, end = '\n') => { spend(1000); page.printed += shown(values, sep ?? ' ') + (end ?? '\n'); return null; },
+    'str x': (x = '') => page.show(x), '_f *parts': (parts) => shown(parts, ''), 'format x spec': format,
     'range start stop step': (...given) => { const [a, b, by] = bounds(...given).map(whole); return by ? new Range(a, b, by) : fail('ValueError', 'range() arg 3 must not be zero'); },
     'round x': (x) => BigInt(even(number(x))), 'sum values': (values) => all(values).reduce((a, b) => page.operate('+', a, b), 0n),
   });

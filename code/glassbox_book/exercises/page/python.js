@@ -25,6 +25,15 @@
     let line = 1, fresh = true, place = 0;
     const add = (kind, text = '') => found.push({ kind, text, line });
     const wrong = (message) => { page.line = line; fail('SyntaxError', message); };
+    // f'a {x:.2f}' is read as _f('a ', format(x, '.2f')).
+    const formatted = (text) => {
+      const [, quote, inside] = /^("{3}|'{3}|.)([^]*)\1$/.exec(text), parts = [];
+      for (const [piece, value, spec = ''] of inside.matchAll(/\{([^{}]+?)(?::([^{}[\]:]*))?\}|(?:[^{}]|\{\{|\}\})+|./g)) {
+        if (/^[{}]$/.test(piece)) wrong('a brace in this f-string stands alone');
+        parts.push(value ? `format(${value}, ${quote}${spec}${quote})` : quote + piece.replace(/([{}])\1/g, '$1') + quote);
+      }
+      found.push(...words(`_f(${parts})`).slice(0, -2).map((word) => ({ ...word, line })));
+    };
     while (place < source.length) {
       if (fresh) {
         const [blank] = /^[ \t]*/.exec(source.slice(place)), indent = blank.replaceAll('\t', '    ').length;
@@ -44,7 +53,8 @@
       } else if (kind !== 'newline' && kind !== 'space') {
         if ('([{'.includes(text)) opened.push(line);
         else if (')]}'.includes(text)) opened.pop();
-        add(OTHERS.has(text) || (kind === 'text' && /^\w/.test(text)) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
+        if (kind === 'text' && /^[fF]["']/.test(text)) formatted(text.slice(1));
+        else add(OTHERS.has(text) || (kind === 'text' && /^\w/.test(text)) ? 'other' : KEYWORDS.has(text) ? 'sign' : kind, text);
       }
       line += text.split('\n').length - 1;
       place += text.length;
@@ -415,6 +425,8 @@
     if (isNumber(a) && isNumber(b)) return arithmetic(op, a, b);
     if (areTensors(a, b)) return page.binary(op, a, b);
     if (op === '+' && Array.isArray(a) && kind(a) === kind(b)) { spend(a.length + b.length); return a.concat(b); }
+    if (typeof a === 'string' && typeof b === 'string' && op === '+') { spend(a.length + b.length); return a + b; }
+    if (typeof a === 'string' && isInt(b) && op === '*') return upTo(Math.max(0, Number(b))).fill(a).join('');
     if (op === '*' && Array.isArray(a) && isInt(b)) return a.slice(0, 0).concat(upTo(Math.max(0, Number(b)) * a.length).map((k) => a[k % a.length]));
     return op === '*' && Array.isArray(b) && isInt(a) ? operate(op, b, a) : cannot(op, a, b);
   }
