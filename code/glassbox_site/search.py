@@ -49,6 +49,7 @@ def in_a_line(latex: str) -> str:
     r"""Return a formula as a line of text: `\frac{QK^\top}{\sqrt{d_k}}` is `QKᵀ/√d_k`."""
     latex = re.sub(r"\\(begin|end)\{\w+\*?\}|\\[,;:! \\]|&", " ", latex)
     latex = re.sub(rf"\\frac\{{({GROUP})\}}", r"\1/", latex)
+    latex = re.sub(rf"\^\{{({GROUP}[ +-]{GROUP})\}}", r"^(\1)", latex)
     latex = re.sub(LAYOUT, "", latex)
     latex = re.sub(r"\\([A-Za-z]+)", lambda name: SIGNS.get(name[1], name[1]), latex)
     return re.sub(r"[{}\\]", "", latex).replace("^ᵀ", "ᵀ")
@@ -115,6 +116,7 @@ def parts_of(page: nodes.document, numbers: Mapping[str, Any], *, terms: bool) -
                 yield signature["ids"][0], "name", signature["fullname"], text_of(meaning)
         elif isinstance(part, nodes.citation):
             text = " ".join(text_of(child) for child in part.children[1:])
+            text = re.sub(r"\$(.+?)\$", lambda formula: in_a_line(formula[1]), text)
             found = TITLE.search(text)
             yield part["ids"][0], "work", found["title"] if found else text[:60], text
         elif isinstance(part, nodes.definition_list_item) and terms:

@@ -134,7 +134,7 @@ def test_the_pieces_of_a_sentence_have_their_ids_and_need_no_weights(piece, tran
     shown.page.locator("[data-machine='sentence']").fill(" ")
     shown.page.locator("[data-machine='run']").click()
     shown.page.wait_for_selector("[data-state='refused']")
-    assert "nothing to translate" in shown.part("status").inner_text()
+    assert "nothing to read" in shown.part("status").inner_text()
     assert shown.seen.problems == []
 
 

@@ -98,8 +98,8 @@ def test_an_older_edition_is_not_kept_beside_a_newer(worker):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "nothing to translate"),
-        (" \u200b\u00a0\n", "nothing to translate"),
+        ("", "nothing to read"),
+        (" \u200b\u00a0\n", "nothing to read"),
         ("word " * 600, "602 tokens, and the page takes 64"),
     ],
 )

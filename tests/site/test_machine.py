@@ -362,7 +362,7 @@ def test_the_keyboard_does_it_all(read):
 def test_what_it_refuses_it_refuses_with_a_sentence_and_goes_on(read):
     seen = read(PAGE)
     page = awake(seen)
-    for text, said in (("  ", "nothing to translate"), ("word " * 600, "602 tokens")):
+    for text, said in (("  ", "nothing to read"), ("word " * 600, "602 tokens")):
         machine(page, "sentence").fill(text)
         machine(page, "run").click()
         page.wait_for_function(
@@ -385,7 +385,7 @@ def test_nothing_is_loaded_for_an_empty_field(read):
     machine(page, "sentence").fill(" ")
     machine(page, "run").click()
     page.wait_for_selector(".gb-machine[data-state=refused]")
-    assert "nothing to translate" in part(page, "status").inner_text()
+    assert "nothing to read" in part(page, "status").inner_text()
     assert not [url for url in sent if "/model/" in url]
 
 

@@ -26,6 +26,23 @@ def test_card_shows_equations_listings_sections_citations_and_other_pages(read):
         card.wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("status", [None, 503])
+def test_another_page_that_could_not_be_loaded_is_asked_for_again(visit, site, status):
+    page = visit().page
+    page.goto(f"{site}{ONE}")
+    refuse = (lambda route: route.fulfill(status=status)) if status else (lambda route: route.abort())
+    page.route("**/06_positional_encoding.html", refuse)
+    link = page.locator(f"{LINK}[href*='06_positional_encoding.html#ch']").first
+    with page.expect_event("response" if status else "requestfailed"):
+        link.focus()
+    page.wait_for_timeout(100)
+    assert not page.locator(".gb-tooltip").is_visible()
+    page.unroute("**/06_positional_encoding.html")
+    link.blur()
+    link.focus()
+    page.locator(".gb-tooltip h1").first.wait_for()
+
+
 def test_copy_brings_no_second_id(read):
     page = read(ONE).page
     page.locator(f"{LINK}[href='#lst-attention']").first.focus()

@@ -63,6 +63,43 @@ def test_search_begins_with_what_the_words_mean(read, index):
     assert first["text"] in [part[3] for part in index["chapters/glossary.html"]]
 
 
+#: How readers may write a word, and how the book does, or what it is about.
+WRITTEN = {
+    "encoder-decoder": "encoder–decoder",
+    "kullback-leibler": "Kullback–Leibler",
+    "kv-cache": "KV cache",
+    "tokeniser": "tokenizer",
+    "initialization": "initialisation",
+    "quantize": "quantise",
+    "optimizer": "optimiser",
+    "neighbor": "neighbour",
+    "rope": "rotary",
+    "gqa": "grouped-query",
+    "llm": "language model",
+}
+
+
+def test_search_finds_a_word_however_it_is_spelled(read):
+    page = read("search.html").page
+    page.wait_for_function("'glassboxIndex' in window")
+    for asked, written in WRITTEN.items():
+        found = {hit["href"] for hit in ask(page, asked)}
+        assert found, asked
+        assert found >= {hit["href"] for hit in ask(page, written)[:2]}, asked
+
+
+@pytest.mark.parametrize("page_at", ["search.html", "chapters/02_tokens_and_embeddings.html"])
+def test_an_index_that_could_not_be_loaded_is_asked_for_again(visit, site, page_at):
+    page = visit().page
+    page.route("**/search-index.js", lambda route: route.abort())
+    page.goto(f"{site}{page_at}")
+    page.keyboard.press("Control+k")
+    page.get_by_text("The index could not be loaded").locator("visible=true").wait_for()
+    page.unroute("**/search-index.js")
+    page.keyboard.type("softmax")
+    page.locator(".gb-found li").locator("visible=true").first.wait_for()
+
+
 def test_many_sections_are_counted_as_the_book_writes_numbers(read):
     page = read("search.html").page
     page.wait_for_function("'glassboxIndex' in window")
@@ -126,6 +163,7 @@ def test_index_has_no_minutes_of_a_section(index):
     [
         (r"\operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V", "softmax(QKᵀ/√d_k)V"),
         (r"a_{ij} = \frac{e^{s_{ij}}}{\sum_l e^{s_{il}}}", "a_ij = e^s_ij/Σ_l e^s_il"),
+        (r"C \in \mathbb{R}^{n \times d_{\text{model}}}", "C ∈ R^(n × d_model)"),
     ],
 )
 def test_formula_is_found_as_a_line_of_text(latex, line):

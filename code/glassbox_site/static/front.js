@@ -165,7 +165,10 @@
       for (const radio of scene.querySelectorAll(".gb-choice input")) radio.checked = false;
       say(`${result.text}${result.familiar ? "" : " (This sentence is unlike those the translator was trained on: do not rely on the translation.)"}`);
       bring(drawn);
-      if (!still.matches) start();
+      if (!still.matches) {
+        if (drawn.getBoundingClientRect().top < 64) drawn.scrollIntoView();  // a film above the screen is not seen
+        start();
+      }
       own.dataset.state = "done";
     } catch (error) {
       say(error.message);

@@ -5,8 +5,8 @@
   const field = document.querySelector(".gb-lookup input");
   const status = document.querySelector(".gb-lookup [role=status]");
   const article = field.closest(".bd-article");
-  // "d_k" is also found in a formula, which has no underscore.
-  const bare = (text) => text.toLowerCase().replace(/[–‑]/g, "-").replace(/[{}\\_]/g, "").replace(/\s+/g, " ");
+  // "d_k" is also found in a formula, which has no underscore; "quantization" is spelled with an s.
+  const bare = (text) => text.toLowerCase().replace(/[–‑]/g, "-").replace(/iz(?=[ae])/g, "is").replace(/[{}\\_]/g, "").replace(/\s+/g, " ");
   // A term goes with the names beside it and their definition.
   const entries = [...article.querySelectorAll("dl.glossary > dt, .citation, .gb-cards tbody tr")].map((first) => {
     const parts = [first];

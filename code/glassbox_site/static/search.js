@@ -25,9 +25,17 @@
   }));
 
   // A word is found at the beginning of a word, whatever its ending; one or two letters only whole.
-  const ALSO = new Map([["sqrt", "sqrt|√|root"], ["√", "√|root"], ["kv", "kv|keys?[-–]values?"]]);
+  const KV = "kv|keys?[-–]values?";
+  const ALSO = new Map([
+    ["sqrt", "sqrt|√|root"], ["√", "√|root"], ["kv", KV], ["kv-cache", `(?:${KV})[-\\s]cache`], ["rope", "rope|rotary"],
+    ["gqa", "gqa|grouped-query"], ["mqa", "mqa|multi-query"], ["ffn", "ffn|feed-forward"], ["layernorm", "layer[-_]?\\s?norm"],
+    ["feedforward", "feed-?forward"], ["mlm", "mlm|masked language"], ["llm", "llm|language models?"], ["kl", "kl|kullback"],
+    ["seq2seq", "seq2seq|encoder[-–]decoder"],
+  ]);
   const SMALL = new Set("a an and are be by do does for from how in is it of on or the to what with".split(" "));
-  const escape = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/-/g, "[-\\s]?");
+  // British and American spelling, a hyphen, a dash and a space are the same.
+  const escape = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/(?<=\w{3})ou?r/g, "ou?r")
+    .replace(/i[sz](?=[ae]|$)/g, "i[sz]").replace(/-/g, "[-–\\s]?");
   const whole = (source) => `(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`;
   function pattern(word) {
     const stem = word.replace(/(?:ies|ing|ed|es|s|e)$/u, "");
@@ -44,7 +52,7 @@
     const large = [...new Set(all)].filter((word) => !SMALL.has(word));
     const words = large.length ? large : all;
     const patterns = words.map(pattern);
-    const phrase = all.length > 1 ? new RegExp(all.map((word) => ALSO.has(word) ? `(?:${ALSO.get(word)})` : escape(word)).join("[\\s-]+"), "giu") : null;
+    const phrase = all.length > 1 ? new RegExp(all.map((word) => ALSO.has(word) ? `(?:${ALSO.get(word)})` : escape(word)).join("[\\s–-]+"), "giu") : null;
     const counts = parts.map(({ title, text }) => patterns.map(({ begins }) => count(title, begins) + count(text, begins)));
     const rare = patterns.map((_, i) => Math.log(1 + parts.length / (1 + counts.filter((of) => of[i]).length)));
     const score = (part, of) => {
@@ -176,11 +184,23 @@
     find();
   }
 
-  const index = document.createElement("script");
-  index.src = `${root}_static/search-index.js`;
-  index.onload = () => {
-    parts = read(globalThis.glassboxIndex);
-    document.querySelectorAll("form.bd-search").forEach(serve);
+  const forms = document.querySelectorAll("form.bd-search");
+  const load = () => {
+    const index = document.createElement("script");
+    index.src = `${root}_static/search-index.js`;
+    index.onload = () => {
+      parts = read(globalThis.glassboxIndex);
+      forms.forEach(serve);
+    };
+    index.onerror = () => {
+      for (const form of forms) {
+        const status = element("p", "gb-status", "The index could not be loaded. Check your connection, and type again.");
+        status.setAttribute("role", "status");
+        form.parentElement.querySelector(".gb-found").replaceChildren(status);
+      }
+      addEventListener("input", load, { once: true });
+    };
+    document.head.append(index);
   };
-  document.head.append(index);
+  load();
 }

@@ -4,7 +4,7 @@ const LEVELS = 10;
 
 export const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-export const NOTHING = "There is nothing to translate yet: type a sentence in English or French.";
+export const NOTHING = "There is nothing to read yet: type a sentence in English or French.";
 
 // As `fixed` of Python writes it: a minus sign, and none before zero.
 export function fixed(number, digits) {

@@ -37,7 +37,7 @@ export class Translator {
     if (!text.isWellFormed()) throw new Refusal("This text contains half a character (an unpaired surrogate): type it again.");
     if (!this.tokenizer.encodeText(text).length) throw new Refusal(NOTHING);
     const ids = this.tokenizer.encodeSource(text, to ?? this.tokenizer.targetLanguage(text));
-    if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most, because it shows every weight: type a single sentence.`);
+    if (ids.length > longest) throw new Refusal(`This text has ${ids.length} tokens, and the page takes ${longest} at most: type a single sentence.`);
     return ids;
   }
 

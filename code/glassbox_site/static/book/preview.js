@@ -13,12 +13,13 @@
     return element;
   };
 
-  // Another page is asked for once, when something on it is first wanted.
+  // Another page is asked for when something on it is first wanted, and not again once it has come.
   const pages = new Map();
   const page = (address) => {
     if (!pages.has(address)) {
-      pages.set(address, fetch(address).then((answer) => answer.text())
-        .then((text) => new DOMParser().parseFromString(text, "text/html")).catch(() => null));
+      pages.set(address, fetch(address).then((answer) => (answer.ok ? answer.text() : Promise.reject()))
+        .then((text) => new DOMParser().parseFromString(text, "text/html"))
+        .catch(() => { pages.delete(address); return null; }));
     }
     return pages.get(address);
   };
