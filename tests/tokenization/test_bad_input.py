@@ -24,6 +24,7 @@ BYTES = {character: number for number, character in enumerate(byte_alphabet().va
 PIECES = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("a", -1.0)]
 
 PREPEND = {"type": "Prepend", "prepend": "▁"}
+BERT = {"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 DECODERS = [
     {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
@@ -706,6 +707,38 @@ FILES = {
         ValueError,
         ["post_processor", "None", "'TemplateProcessing' or 'BertProcessing'"],
     ),
+    "no token in front of BERT's texts": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece", post_processor=template("A [SEP]", "A [SEP] B [SEP]")
+            ),
+        ),
+        ValueError,
+        ["None in front of a text and '[SEP]' after it", "'[CLS]' and '[SEP]' only"],
+    ),
+    "other tokens around BERT's texts": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece",
+                post_processor=BERT | {"cls": BERT["sep"], "sep": BERT["cls"]},
+            ),
+        ),
+        ValueError,
+        ["'[SEP]' in front of a text and '[CLS]' after it", "'[CLS]' and '[SEP]' only"],
+    ),
+    "a token in front of BERT's second text": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece",
+                post_processor=template("[CLS] A [SEP]", "[CLS] A [SEP] [CLS] B [SEP]"),
+            ),
+        ),
+        ValueError,
+        ["'[CLS] A [SEP] [CLS] B [SEP]' of a pair", "the same after the second"],
+    ),
     "another way to cut words": (
         in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer={"type": "Whitespace"})),
         ValueError,
@@ -722,9 +755,14 @@ FILES = {
         ["end_of_word_suffix='</w>'"],
     ),
     "a frame around the text": (
-        in_folder(BPE, tokenizer_json=model("BPE", post_processor={"type": "TemplateProcessing"})),
+        in_folder(BPE, tokenizer_json=model("BPE", post_processor=template("<s> A", "<s> A B"))),
         ValueError,
-        ["post_processor", "'TemplateProcessing'", "'ByteLevel'"],
+        ["tokenizer.json: the post_processor puts '<s>' in front of a text", "None and None only"],
+    ),
+    "RoBERTa's frame around the text": (
+        in_folder(BPE, tokenizer_json=model("BPE", post_processor={"type": "RobertaProcessing"})),
+        ValueError,
+        ["post_processor", "'RobertaProcessing'", "'ByteLevel' or 'TemplateProcessing'"],
     ),
     "another mark of continuation": (
         in_folder(
@@ -819,4 +857,6 @@ def test_the_smallest_that_fits_is_not_refused(tmp_path):
     assert in_folder(Unigram, tokenizer_json=model("Unigram"))(tmp_path).tokens[3] == "a"
     loaded = in_folder(SentencePieceBPE, tokenizer_json=model("LLaMA"))(tmp_path)
     assert loaded.tokenize("a \n") == ["▁", "a", "▁", "<0x0A>"]
-    assert in_folder(WordPiece, tokenizer_json=model("WordPiece"))(tmp_path).tokens == TOKENS
+    for frame in ({}, {"post_processor": BERT}):
+        loaded = in_folder(WordPiece, tokenizer_json=model("WordPiece", **frame))(tmp_path)
+        assert loaded.encode("a") == [2, 5, 3]

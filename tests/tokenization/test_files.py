@@ -122,6 +122,15 @@ def test_the_reference_reads_what_we_save(learned, tmp_path):
             assert reference.decode(ids, skip_special_tokens=False) == ours.decode(ids)
 
 
+def test_what_the_reference_saves_is_read(learned, tmp_path):
+    for number in (0, 5, 6, 8):
+        ours = learned[number]
+        ours.save(tmp_path)
+        AutoTokenizer.from_pretrained(tmp_path).save_pretrained(tmp_path / "theirs")
+        assert not (tmp_path / "theirs" / "vocab.json").exists()
+        assert same(type(ours).load(tmp_path / "theirs"), ours)
+
+
 def test_bert_s_two_files_say_the_same(bert, tmp_path):
     shutil.copy(find_weights("minilm") / "tokenizer.json", tmp_path)
     assert same(WordPiece.load(tmp_path), bert.ours)

@@ -67,7 +67,8 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
     parts = _bpe_parts(file, byte_fallback=False)
     parts.expect("normalizer", type=None)
     parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
-    parts.expect("post_processor", type=(None, "ByteLevel"))
+    parts.expect("post_processor", type=(None, "ByteLevel", "TemplateProcessing"))
+    parts.expect_frame(None, None, again=False)
     return BPE(
         parts.vocabulary,
         parts.merges,
@@ -118,6 +119,7 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     parts.expect("normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True)
     parts.expect("pre_tokenizer", type="BertPreTokenizer")
     parts.expect("post_processor", type=("TemplateProcessing", "BertProcessing"))
+    parts.expect_frame(wordpiece.CLASSIFY, wordpiece.SEPARATE, again=False)
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
@@ -139,7 +141,7 @@ def _write_wordpiece(tokenizer: WordPiece, path: Path) -> dict[str, Any]:
 def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
     parts = _bpe_parts(file, byte_fallback=True)
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
-    start, end = parts.frame
+    start, end = parts.frame(again=True)
     tokenizer = SentencePieceBPE(
         parts.vocabulary,
         parts.merges,
@@ -199,12 +201,8 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
             f"{file}: unk_id is {unknown} with {len(pieces)} pieces; without an unknown token, "
             "text with a new character could not be encoded"
         )
-    start, end = parts.frame
-    if start is not None:
-        raise ValueError(
-            f"{file}: the post_processor puts {start!r} in front of a text; a Unigram puts "
-            "nothing there"
-        )
+    _, end = parts.frame(again=True)
+    parts.expect_frame(None, end, again=True)
     scores = dict(pieces)
     pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
     default = {"pad_token": unigram.PAD} if unigram.PAD in scores else {}

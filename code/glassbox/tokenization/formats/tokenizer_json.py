@@ -64,31 +64,49 @@ class TokenizerFile:
         """The contents of :attr:`added`, as :func:`special`."""
         return special(self.name, self.added, normalizes=bool(self.part("normalizer")))
 
-    @property
-    def frame(self) -> tuple[str | None, str | None]:
-        """The special tokens before and after each text; ``None`` where there is none.
+    def frame(self, *, again: bool) -> tuple[str | None, str | None]:
+        """Return the special tokens before and after each text; ``None`` where there is none.
+
+        ``again`` if the one before a text precedes the second text of a pair, too.
 
         Raises
         ------
         ValueError
-            If there is more than one on a side, or the second text of a pair is framed differently
-            from the first.
+            If there is more than one on a side, or the second text of a pair is framed differently.
         """
-        if not (template := self.part("post_processor")):
+        processor = self.part("post_processor")
+        if processor.get("type") == "BertProcessing":
+            return processor["cls"][0], processor["sep"][0]
+        if "single" not in processor:
             return None, None
         single, pair = (
-            [part["id"] for step in template[what] for part in step.values()]
+            [part["id"] for step in processor[what] for part in step.values()]
             for what in ("single", "pair")
         )
         place = single.index("A")
         start, end = single[:place], single[place + 1 :]
-        if len(start) > 1 or len(end) > 1 or pair != [*single, *start, "B", *end]:
+        second = [*start, "B", *end] if again else ["B", *end]
+        if len(start) > 1 or len(end) > 1 or pair != [*single, *second]:
             raise ValueError(
                 f"{self.name}: the post_processor makes {' '.join(single)!r} of a text and "
                 f"{' '.join(pair)!r} of a pair; this package implements at most one token on "
-                "each side of a text, and the same around the second"
+                f"each side of a text, and the same {'around' if again else 'after'} the second"
             )
         return (*start, None)[0], (*end, None)[0]
+
+    def expect_frame(self, start: str | None, end: str | None, *, again: bool) -> None:
+        """Reject a :meth:`frame` other than ``start`` and ``end``.
+
+        Raises
+        ------
+        ValueError
+            If there is another; the message names both.
+        """
+        if (given := self.frame(again=again)) != (start, end):
+            raise ValueError(
+                f"{self.name}: the post_processor puts {given[0]!r} in front of a text and "
+                f"{given[1]!r} after it; this package implements {start!r} and {end!r} only"
+            )
 
     def expect(self, part: str, **options: Any) -> None:
         """Reject a part with an option that this package does not implement.
