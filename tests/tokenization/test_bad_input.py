@@ -110,6 +110,7 @@ def model(kind: str, **parts) -> dict:
         },
         "BPE": {
             "pre_tokenizer": {"type": "ByteLevel"},
+            "decoder": {"type": "ByteLevel"},
             "model": {"type": "BPE", "vocab": BYTES, "merges": []},
         },
         "LLaMA": {
@@ -120,6 +121,7 @@ def model(kind: str, **parts) -> dict:
         },
         "Unigram": {
             "pre_tokenizer": {"type": "Metaspace"},
+            "decoder": {"type": "Metaspace"},
             "model": {"type": "Unigram", "unk_id": 2, "vocab": PIECES},
         },
     }
@@ -792,6 +794,141 @@ FILES = {
         ),
         ValueError,
         ["tokenizer_config.json", "'[MASK]'", "rstrip=True", "set it to false"],
+    ),
+    "a token that a file adds to BERT's vocabulary": (
+        in_folder(WordPiece, vocab_txt="\n".join(TOKENS), added_tokens_json={"<ent>": 7}),
+        ValueError,
+        [
+            "added_tokens.json names the token '<ent>'",
+            "in additional_special_tokens of tokenizer_c",
+        ],
+    ),
+    "a token that a file adds to GPT-2's vocabulary": (
+        in_folder(
+            BPE,
+            vocab_json=BYTES | {"<|endoftext|>": 256},
+            merges_txt="",
+            added_tokens_json={"<ent>": 257},
+        ),
+        ValueError,
+        ["added_tokens.json names the token '<ent>'", "not a special one"],
+    ),
+    "a token in the configuration that tokenizer.json lacks": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model("Unigram"),
+            tokenizer_config_json={"additional_special_tokens": ["<extra_id_0>"]},
+        ),
+        ValueError,
+        [
+            "additional_special_tokens names the token '<extra_id_0>'",
+            "added_tokens of tokenizer.js",
+        ],
+    ),
+    "a role for an ordinary token": (
+        in_folder(
+            BPE,
+            tokenizer_json=model("BPE"),
+            special_tokens_map_json={"eos_token": {"content": "h"}},
+        ),
+        ValueError,
+        ["eos_token names the token 'h'", "not a special one"],
+    ),
+    "another token in front of BERT's texts, in the configuration": (
+        in_folder(
+            WordPiece,
+            vocab_txt="\n".join(TOKENS),
+            tokenizer_config_json={"cls_token": {"content": "[SEP]"}},
+        ),
+        ValueError,
+        ["tokenizer_config.json has cls_token='[SEP]'", "'[CLS]' only"],
+    ),
+    "another token after BERT's texts, in the map of special tokens": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model("WordPiece"),
+            special_tokens_map_json={"sep_token": "[CLS]"},
+        ),
+        ValueError,
+        ["special_tokens_map.json has sep_token='[CLS]'", "'[SEP]' only"],
+    ),
+    "a token in front of GPT-2's texts": (
+        in_folder(
+            BPE, vocab_json=BYTES, merges_txt="", tokenizer_config_json={"add_bos_token": True}
+        ),
+        ValueError,
+        ["tokenizer_config.json has add_bos_token=True", "False only"],
+    ),
+    "RoBERTa's tokens around GPT-2's texts": (
+        in_folder(BPE, vocab_json=BYTES, merges_txt="", special_tokens_map_json={"cls_token": "a"}),
+        ValueError,
+        ["special_tokens_map.json has cls_token='a'", "None only"],
+    ),
+    "a token after LLaMA's texts": (
+        in_folder(
+            SentencePieceBPE,
+            tokenizer_model=sentencepiece_model(),
+            tokenizer_config_json={"add_eos_token": True},
+        ),
+        ValueError,
+        ["tokenizer_config.json has add_eos_token=True", "False only"],
+    ),
+    "words for a truth value": (
+        in_folder(
+            WordPiece,
+            vocab_txt="\n".join(TOKENS),
+            tokenizer_config_json={"do_lower_case": "false"},
+        ),
+        TypeError,
+        ["tokenizer_config.json: do_lower_case", "str, 'false'", "true or false"],
+    ),
+    "words for a truth value of GPT-2's": (
+        in_folder(
+            BPE,
+            vocab_json=BYTES | {"<|endoftext|>": 256},
+            merges_txt="",
+            tokenizer_config_json={"add_prefix_space": "no"},
+        ),
+        TypeError,
+        ["tokenizer_config.json: add_prefix_space", "str, 'no'", "true or false"],
+    ),
+    "a number for a truth value": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece", normalizer={"type": "BertNormalizer", "strip_accents": 1}
+            ),
+        ),
+        TypeError,
+        ["tokenizer.json: strip_accents", "int, 1", "true or false"],
+    ),
+    "bytes that are not decoded": (
+        in_folder(BPE, tokenizer_json=model("BPE", decoder=None)),
+        ValueError,
+        ["decoder has type=None", "'ByteLevel' only"],
+    ),
+    "spaces that are not decoded": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", decoder=None)),
+        ValueError,
+        ["decoder has type=None", "'Metaspace' only"],
+    ),
+    "a space in front that is decoded": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model(
+                "Unigram", decoder={"type": "Metaspace", "prepend_scheme": "never"}
+            ),
+        ),
+        ValueError,
+        ["decoder has prepend_scheme='never'", "'always' or 'first' only"],
+    ),
+    "underscores decoded as spaces": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model("Unigram", decoder={"type": "Metaspace", "replacement": "_"}),
+        ),
+        ValueError,
+        ["decoder has replacement='_'", "'▁' only"],
     ),
     "a special token in the lower case of all text": (
         in_folder(

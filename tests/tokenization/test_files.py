@@ -131,6 +131,31 @@ def test_what_the_reference_saves_is_read(learned, tmp_path):
         assert same(type(ours).load(tmp_path / "theirs"), ours)
 
 
+def test_tokens_in_the_files_beside_a_vocabulary_are_those_of_the_reference(captions, tmp_path):
+    from transformers import BertTokenizer, GPT2Tokenizer
+
+    text, flags = "a <ent>dogs [MASK]<|endoftext|> dog", {"lstrip": False, "normalized": False}
+    for kind, reference in ((WordPiece, BertTokenizer), (BPE, GPT2Tokenizer)):
+        kind.train([*captions[:20], *["dog"] * 20], 300).save(tmp_path)
+        options = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+        listed = options.pop("added_tokens_decoder")
+        listed["300"] = {"content": "<ent>", "special": True, **flags}
+        added = {"added_tokens": {"<ent>": 300}}
+        for files in (
+            {"tokenizer_config": {**options, "added_tokens_decoder": listed}},
+            {"tokenizer_config": {**options, "additional_special_tokens": ["<ent>"]}, **added},
+            {"special_tokens_map": {"mask_token": {"content": "<ent>", **flags}}, **added},
+            {"special_tokens_map": {"mask_token": "dog"}},
+            {"tokenizer_config": {**options, "extra_special_tokens": {"animal": "dog"}}},
+        ):
+            for name in ("tokenizer_config", "special_tokens_map", "added_tokens"):
+                content = json.dumps(files.get(name, {}))
+                (tmp_path / f"{name}.json").write_text(content, encoding="utf-8")
+            loaded = kind.load(tmp_path)
+            assert loaded.encode(text) == reference.from_pretrained(tmp_path)(text)["input_ids"]
+            assert loaded.special_tokens[-1] == ("<ent>" if "300" in str(files) else "dog")
+
+
 def test_bert_s_two_files_say_the_same(bert, tmp_path):
     shutil.copy(find_weights("minilm") / "tokenizer.json", tmp_path)
     assert same(WordPiece.load(tmp_path), bert.ours)

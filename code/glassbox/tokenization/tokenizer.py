@@ -138,8 +138,9 @@ class Tokenizer(ABC):
         A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
         ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram`
         and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, the latter from
-        ``tokenizer.model`` if that is missing. The folder may be a published model's:
-        ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
+        ``tokenizer.model`` if that is missing. Special tokens are also read from
+        ``tokenizer_config.json``, ``special_tokens_map.json`` and ``added_tokens.json``. The folder
+        may be a published model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
 
         Parameters
         ----------

@@ -8,7 +8,8 @@ from glassbox.files import read_text
 
 VOCAB_TXT, VOCAB_JSON, MERGES_TXT = "vocab.txt", "vocab.json", "merges.txt"
 TOKENIZER_JSON, TOKENIZER_MODEL = "tokenizer.json", "tokenizer.model"
-CONFIG_JSON = "tokenizer_config.json"
+CONFIG_JSON, MAP_JSON = "tokenizer_config.json", "special_tokens_map.json"
+ADDED_JSON = "added_tokens.json"
 
 
 def find_folder(folder: str | os.PathLike[str], *names: str) -> Path:

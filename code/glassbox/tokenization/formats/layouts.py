@@ -2,11 +2,11 @@
 
 import base64
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from glassbox.checks import check_kind
+from glassbox.checks import check_kind, check_type
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
@@ -26,6 +26,23 @@ from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
 
 Config = Mapping[str, Any]
+#: How the reference library lists special tokens: all with their ids, or by role and the rest.
+ADDED = "added_tokens_decoder"
+ROLES = ("pad_token", "unk_token", "bos_token", "eos_token", "cls_token", "sep_token", "mask_token")
+EXTRA = ("extra_special_tokens", "additional_special_tokens")
+#: Those of GPT-2 and BERT where no file names any.
+OF_GPT2 = dict.fromkeys(("unk_token", "bos_token", "eos_token"), END_OF_TEXT)
+OF_BERT = {
+    "pad_token": wordpiece.PAD,
+    "unk_token": wordpiece.UNKNOWN,
+    "cls_token": wordpiece.CLASSIFY,
+    "sep_token": wordpiece.SEPARATE,
+}
+#: Options of the reference library that these classes implement with one value only.
+FIXED: dict[type[Tokenizer], Config] = {
+    BPE: {"add_bos_token": False, "add_eos_token": False, "cls_token": None, "sep_token": None},
+    WordPiece: OF_BERT | {"tokenize_chinese_chars": True},
+}
 #: How the reference library writes spaces as ``▁``.
 SPACE = {"type": "Metaspace", "replacement": METASPACE, "prepend_scheme": "always", "split": True}
 #: How it first collapses any white space into one space.
@@ -33,25 +50,26 @@ COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, S
 
 
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
-    merges_file = file.with_name(files.MERGES_TXT)
+    merges_file, options = file.with_name(files.MERGES_TXT), file.with_name(files.CONFIG_JSON)
+    added = _added(file.parent, config)
     tokenizer = BPE(
-        read_json(file),
+        added | read_json(file),
         files.read_merges(merges_file),
-        special_tokens=_special_tokens(file, config, (END_OF_TEXT,), normalizes=False),
-        pad_token=_pad_token(config),
-        add_prefix_space=bool(config.get("add_prefix_space", False)),
+        special_tokens=_special_tokens(file, config, OF_GPT2, normalizes=False),
+        pad_token=_content(config.get("pad_token")),
+        add_prefix_space=_flag(options, config, "add_prefix_space", False),
     )
-    _check_merges(merges_file, tokenizer)
+    _check_merges(merges_file, tokenizer, added)
     return tokenizer
 
 
-def _check_merges(file: Path, tokenizer: BPE) -> None:
-    """Reject merges that do not build every token of several characters, except special tokens.
+def _check_merges(file: Path, tokenizer: BPE, added: Iterable[str] = ()) -> None:
+    """Reject merges that do not build every token of several characters, special and added aside.
 
     A list of merges is a text file with one merge per line; truncated after any line, it is still
     valid. The vocabulary exposes the loss, because a merge built each of its longer tokens.
     """
-    special, merges = tokenizer.special_tokens, tokenizer.merges
+    special, merges = {*tokenizer.special_tokens, *added}, tokenizer.merges
     longer = [token for token in tokenizer.tokens if len(token) > 1 and token not in special]
     built = {"".join(pair) for pair in merges}
     if missing := [token for token in longer if token not in built]:
@@ -69,12 +87,13 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
     parts.expect("pre_tokenizer", type="ByteLevel", use_regex=True)
     parts.expect("post_processor", type=(None, "ByteLevel", "TemplateProcessing"))
     parts.expect_frame(None, None, again=False)
+    parts.expect("decoder", type="ByteLevel")
     return BPE(
         parts.vocabulary,
         parts.merges,
         special_tokens=parts.special_tokens,
-        pad_token=_pad_token(config),
-        add_prefix_space=bool(parts.part("pre_tokenizer").get("add_prefix_space", False)),
+        pad_token=_content(config.get("pad_token")),
+        add_prefix_space=_flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
     )
 
 
@@ -99,16 +118,12 @@ def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
 
 
 def _read_wordpiece_txt(file: Path, config: Config) -> WordPiece:
-    if not config.get("tokenize_chinese_chars", True):
-        raise ValueError(
-            f"{file.with_name(files.CONFIG_JSON)} has tokenize_chinese_chars=False; this class "
-            "always takes Chinese characters one by one"
-        )
+    options, named = file.with_name(files.CONFIG_JSON), OF_BERT | {"mask_token": wordpiece.MASK}
     return WordPiece(
-        files.read_vocab_txt(file),
-        lowercase=bool(config.get("do_lower_case", True)),
-        strip_accents=config.get("strip_accents"),
-        special_tokens=_special_tokens(file, config, wordpiece.SPECIAL_TOKENS, normalizes=True),
+        _added(file.parent, config) | files.read_vocab_txt(file),
+        lowercase=_flag(options, config, "do_lower_case", True),
+        strip_accents=_flag(options, config, "strip_accents", None),
+        special_tokens=_special_tokens(file, config, named, normalizes=True),
     )
 
 
@@ -123,8 +138,8 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
-        lowercase=bool(normalizer.get("lowercase", True)),
-        strip_accents=normalizer.get("strip_accents"),
+        lowercase=_flag(file, normalizer, "lowercase", True),
+        strip_accents=_flag(file, normalizer, "strip_accents", None),
         special_tokens=parts.special_tokens,
     )
 
@@ -147,7 +162,7 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
         parts.merges,
         special_tokens=parts.special_tokens,
         unknown_token=parts.part("model").get("unk_token"),
-        pad_token=_pad_token(config),
+        pad_token=_content(config.get("pad_token")),
         start=start,
         end=end,
         prepend=read_prepend(parts),
@@ -163,7 +178,9 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
 
 
 def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
-    return SentencePieceBPE.from_model(file, pad_token=_pad_token(config))
+    options = TokenizerFile(str(file.parent), {files.CONFIG_JSON: dict(config)})
+    options.expect(files.CONFIG_JSON, add_bos_token=True, add_eos_token=False)
+    return SentencePieceBPE.from_model(file, pad_token=_content(config.get("pad_token")))
 
 
 def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
@@ -183,6 +200,8 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
     parts.expect("model", byte_fallback=False)
     parts.expect("normalizer", type=(None, "Precompiled"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
+    parts.expect("decoder", type="Metaspace", prepend_scheme=("always", "first"))
+    parts.expect("decoder", replacement=METASPACE, add_prefix_space=True)
     space = parts.part("pre_tokenizer")
     steps = space.get("pretokenizers", [space])
     types, known = [step.get("type") for step in steps], ["WhitespaceSplit", "Metaspace"]
@@ -211,7 +230,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
-        pad_token=_pad_token(config or default),
+        pad_token=_content((config or default).get("pad_token")),
         end=end,
         collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
@@ -233,23 +252,80 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
     return write_parts(path, tokenizer, second_type=0, model=model, normalizer=normalizer, **marks)
 
 
-def _pad_token(config: Config) -> str | None:
-    """Return the padding token, which is written as a string or as an object."""
-    token = config.get("pad_token")
-    return token["content"] if isinstance(token, dict) else token
+def _content(token: Any) -> Any:
+    """Return a token, which is written as a string or as an object."""
+    return token.get("content") if isinstance(token, dict) else token
+
+
+def _flag(file: Path, options: Config, name: str, default: bool | None) -> Any:
+    """Return an option that is true or false, or its ``default``."""
+    if (given := options.get(name)) is None:
+        return default
+    check_type(f"{file}: {name}", given, bool, "true or false")  # "false" would count as true
+    return given
+
+
+def _read_config(folder: Path, fixed: Config) -> dict[str, Any]:
+    """Read the options, of which those that are ``fixed`` have one value only.
+
+    Where they do not list all special tokens, an older release of the reference library wrote them,
+    which named the special tokens in a file of their own.
+    """
+    config: dict[str, Any] = {}
+    for name in (files.CONFIG_JSON, files.MAP_JSON):
+        if (file := folder / name).is_file() and config.get(ADDED) is None:
+            config |= read_json(file)
+            options = {option: _content(value) for option, value in config.items()}
+            TokenizerFile(str(folder), {name: options}).expect(name, **fixed)
+    return config
+
+
+def _added(folder: Path, config: Config) -> dict[str, int]:
+    """Return the ids of the tokens that the files beside a vocabulary may add to it."""
+    if (added := config.get(ADDED)) is not None:
+        return {token["content"]: int(number) for number, token in added.items()}
+    file = folder / files.ADDED_JSON
+    return read_json(file) if file.is_file() else {}
+
+
+def _named(config: Config) -> list[tuple[str, Any]]:
+    """Return the special tokens that :data:`ADDED` need not list, each with its option."""
+    roles = ROLES if config.get(ADDED) is None else ()
+    named = [(role, config[role]) for role in roles if config.get(role)]
+    for option in EXTRA:
+        extra = config.get(option) or []
+        tokens = extra.values() if isinstance(extra, dict) else extra
+        named += [(option, token) for token in tokens]
+    return named
 
 
 def _special_tokens(
-    file: Path, config: Config, default: tuple[str, ...], *, normalizes: bool
+    file: Path, config: Config, default: Config, *, normalizes: bool
 ) -> tuple[str, ...]:
-    """Return the special tokens in ``tokenizer_config.json``, in the order of their ids.
+    """Return the special tokens in the options, in the order of their ids.
 
-    An empty list means none; the ``default`` holds for a file without a list.
+    An empty list means none; the ``default`` holds for options without a list.
     """
-    if (added := config.get("added_tokens_decoder")) is None:
-        return default
-    name = str(file.with_name(files.CONFIG_JSON))
-    return special(name, [added[n] for n in sorted(added, key=int)], normalizes=normalizes)
+    added = config.get(ADDED) or {}
+    tokens = [added[number] for number in sorted(added, key=int)]
+    named = [token for _, token in _named({**default, **config})]
+    tokens += [token if isinstance(token, dict) else {"content": token} for token in named]
+    name = f"{file.with_name(files.CONFIG_JSON)} or {files.MAP_JSON}"
+    return special(name, tokens, normalizes=normalizes)
+
+
+def _check_added(folder: Path, config: Config, tokenizer: Tokenizer) -> None:
+    """Reject a token that a file beside the vocabulary names and the tokenizer does not find."""
+    source = files.ADDED_JSON if config.get(ADDED) is None else ADDED
+    named = [*((source, token) for token in _added(folder, config)), *_named(config)]
+    for option, token in named:
+        if (content := _content(token)) not in tokenizer.special_tokens:
+            raise ValueError(
+                f"{folder}: {option} names the token {content!r}, which is not a special one; this "
+                "package finds added tokens exactly as they stand, and skips them with the special "
+                f"ones. If that will do, list it in added_tokens of {files.TOKENIZER_JSON} or, if "
+                f"there is none, in {EXTRA[1]} of {files.CONFIG_JSON}"
+            )
 
 
 #: The functions that read each class, by file; the first file that exists is read.
@@ -296,7 +372,7 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
     added = {str(ids[token]): added_token(token) for token in tokenizer.special_tokens}
     with atomic_update(folder) as beside:
         config = WRITERS[type(tokenizer)](tokenizer, beside)
-        config |= {"pad_token": tokenizer.pad_token, "added_tokens_decoder": added}
+        config |= {"pad_token": tokenizer.pad_token, ADDED: added}
         write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
@@ -326,7 +402,8 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Any:
     check_kind("the class", kind.__name__, KINDS)
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
-    file = path / files.CONFIG_JSON
-    config = read_json(file) if file.is_file() else {}
+    config = _read_config(path, FIXED.get(kind, {}))
     name = next(name for name in readers if (path / name).is_file())
-    return readers[name](path / name, config)
+    tokenizer = readers[name](path / name, config)
+    _check_added(path, config, tokenizer)
+    return tokenizer
