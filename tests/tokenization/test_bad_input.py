@@ -211,6 +211,26 @@ IDS = {
 }
 VOCABULARIES = {
     "an empty vocabulary": (lambda: WordPiece({}), ValueError, ["empty", "at least one token"]),
+    "a word for a truth value, lowercase": (
+        lambda: wrong(WordPiece)(numbered(*TOKENS), lowercase="false"),
+        TypeError,
+        ["lowercase is of type str, 'false'", "True or False"],
+    ),
+    "a word for a truth value, strip_accents": (
+        lambda: wrong(WordPiece)(numbered(*TOKENS), strip_accents="no"),
+        TypeError,
+        ["strip_accents is of type str, 'no'", "True, False or None"],
+    ),
+    "a word for a truth value, add_prefix_space": (
+        lambda: bpe(add_prefix_space="no"),
+        TypeError,
+        ["add_prefix_space is of type str, 'no'", "True or False"],
+    ),
+    "a word for a truth value, collapse": (
+        lambda: wrong(Unigram)(PIECES, collapse="no"),
+        TypeError,
+        ["collapse is of type str, 'no'", "True or False"],
+    ),
     "no mapping": (lambda: wrong(WordPiece)(TOKENS), TypeError, ["list", "mapping"]),
     "an id twice": (
         lambda: WordPiece({**numbered(*TOKENS), "c": 3}),
@@ -363,6 +383,31 @@ TRAINING = {
         lambda: SentencePieceBPE.train(["ab a"], 261),
         ValueError,
         ["vocab_size=261", "262 tokens"],
+    ),
+    "a size with a fraction": (
+        lambda: wrong(BPE).train(["a"], 300.5),
+        TypeError,
+        ["vocab_size is of type float, 300.5", "a whole number"],
+    ),
+    "a size in quotes": (
+        lambda: wrong(Unigram).train(["a"], "300"),
+        TypeError,
+        ["vocab_size is of type str, '300'", "a whole number"],
+    ),
+    "a negative frequency": (
+        lambda: BPE.train(["a"], 300, min_frequency=-3),
+        ValueError,
+        ["min_frequency=-3", "at least 0"],
+    ),
+    "a frequency in quotes": (
+        lambda: wrong(WordPiece).train(["a"], 300, min_frequency="3"),
+        ValueError,
+        ["min_frequency='3'", "a number, at least 0"],
+    ),
+    "pieces of no character": (
+        lambda: Unigram.train(["a"], 300, max_length=0),
+        ValueError,
+        ["max_length=0", "at least 1"],
     ),
     "a negative size": (lambda: BPE.train(["a"], -1), ValueError, ["vocab_size=-1", "257"]),
 }

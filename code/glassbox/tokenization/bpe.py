@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from glassbox.checks import check_flags
 from glassbox.tokenization.checks import check_bytes, check_merges, check_training
 from glassbox.tokenization.merges import bpe_word, learn_merges
 from glassbox.tokenization.pre_tokenize import byte_alphabet, split_gpt2
@@ -38,6 +39,8 @@ class BPE(Tokenizer):
     ValueError
         If a byte or a token of a merge is not in the vocabulary, a merge is listed twice, or as in
         :class:`Tokenizer`.
+    TypeError
+        If ``add_prefix_space`` is no truth value.
 
     Notes
     -----
@@ -59,6 +62,7 @@ class BPE(Tokenizer):
         self.ranks = check_merges(merges, vocabulary)
         self.merges = list(self.ranks)
         self.add_prefix_space = add_prefix_space
+        check_flags(self, "add_prefix_space")
 
     @classmethod
     def train(
@@ -94,9 +98,10 @@ class BPE(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small, or the texts hold no word.
+            If ``vocab_size`` is too small, ``min_frequency`` is negative, or there is no word.
         TypeError
-            If a text is not a string, or ``texts`` is a single string.
+            If a text is not a string, ``texts`` is a single string, or ``vocab_size`` is not an
+            integer.
 
         Notes
         -----

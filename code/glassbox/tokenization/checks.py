@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from glassbox.checks import check_type, wrong_type
+from glassbox.checks import check_type, check_whole, wrong_type
 
 
 def check_text(text: Any) -> None:
@@ -191,7 +191,10 @@ def check_training(words: Mapping[Any, int], vocab_size: int, needed: int, what:
     ------
     ValueError
         If there is no word, or ``vocab_size`` is less than ``needed``.
+    TypeError
+        If ``vocab_size`` is not an integer.
     """
+    check_whole("vocab_size", vocab_size)
     if not words:
         raise ValueError("the texts hold no word: there is nothing to learn a vocabulary from")
     if vocab_size < needed:

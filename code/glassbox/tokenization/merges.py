@@ -6,6 +6,8 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
+from glassbox.checks import check_number
+
 Symbol = TypeVar("Symbol")
 
 
@@ -166,11 +168,17 @@ def learn_merges(
     merges : list of tuple of str
         The pairs in the order in which they were merged.
 
+    Raises
+    ------
+    ValueError
+        If ``min_frequency`` is negative or no number.
+
     Notes
     -----
     Sennrich, Haddow and Birch (2016), algorithm 1. Among equally frequent pairs, the one with the
     lower ids goes first, as in the reference library. Chapter 2, equation ``eq-bpe-pair``.
     """
+    check_number("min_frequency", min_frequency, "at least 0 and finite")
     tokens = list(tokens)
     ids = {token: number for number, token in enumerate(tokens)}
     sequences = [[ids[symbol] for symbol in word] for word in words]

@@ -131,9 +131,11 @@ class SentencePieceBPE(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small for all characters, or the texts hold none.
+            If ``vocab_size`` is too small for all characters, ``min_frequency`` is negative, or the
+            texts hold no character.
         TypeError
-            If a text is not a string, or ``texts`` is a single string.
+            If a text is not a string, ``texts`` is a single string, or ``vocab_size`` is not an
+            integer.
 
         Notes
         -----

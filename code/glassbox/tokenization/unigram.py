@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from glassbox.checks import check_flags
 from glassbox.tokenization.checks import check_pieces, check_training
 from glassbox.tokenization.lattice import Pieces, viterbi
 from glassbox.tokenization.normalize import CharacterMap
@@ -44,6 +45,8 @@ class Unigram(Tokenizer):
     ValueError
         If a piece is listed twice, a score is not finite, a named token is not among the pieces, or
         as in :class:`Tokenizer`.
+    TypeError
+        If ``collapse`` is no truth value.
 
     Notes
     -----
@@ -67,6 +70,7 @@ class Unigram(Tokenizer):
         super().__init__(numbered(token for token, _ in pieces), special_tokens, **roles)
         self.pieces = Pieces(dict(pieces))
         self.collapse = collapse
+        check_flags(self, "collapse")
         self.character_map = None if character_map is None else CharacterMap(character_map)
 
     @classmethod
@@ -103,9 +107,11 @@ class Unigram(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small for the characters, or the texts hold no word.
+            If ``vocab_size`` is too small for the characters, ``max_length`` is less than 1, or the
+            texts hold no word.
         TypeError
-            If a text is not a string, or ``texts`` is a single string.
+            If a text is not a string, ``texts`` is a single string, or ``vocab_size`` is not an
+            integer.
 
         Notes
         -----

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 import torch
 
+from glassbox.checks import check_at_least
 from glassbox.tokenization.lattice import Pieces, marginals, viterbi
 
 #: Pieces with a lower expected count over all texts are dropped.
@@ -36,7 +37,13 @@ def seed_pieces(words: Mapping[str, int], *, max_length: int = 16) -> dict[str, 
     -------
     dict of str to float
         The logarithm of each piece's share.
+
+    Raises
+    ------
+    ValueError
+        If ``max_length`` is not an integer, or less than 1.
     """
+    check_at_least("max_length", max_length, 1)
     characters: Counter[str] = Counter()
     places: Counter[str] = Counter()
     followed_by: dict[str, str] = {}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
+from glassbox.checks import check_flags, check_type
 from glassbox.tokenization.checks import check_training
 from glassbox.tokenization.merges import learn_merges
 from glassbox.tokenization.pre_tokenize import normalize_bert, split_bert
@@ -85,6 +86,8 @@ class WordPiece(Tokenizer):
     ValueError
         If ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` or a special token is not in the vocabulary,
         or as in :class:`Tokenizer`.
+    TypeError
+        If ``lowercase`` or ``strip_accents`` is no truth value.
 
     Notes
     -----
@@ -103,6 +106,8 @@ class WordPiece(Tokenizer):
         roles = {"unknown_token": UNKNOWN, "pad_token": PAD, "start": CLASSIFY, "end": SEPARATE}
         super().__init__(vocabulary, special_tokens, **roles)
         self.lowercase, self.strip_accents = lowercase, strip_accents
+        check_flags(self, "lowercase")
+        check_type("strip_accents", strip_accents, bool | None, "True, False or None")
 
     @classmethod
     def train(
@@ -137,10 +142,11 @@ class WordPiece(Tokenizer):
         Raises
         ------
         ValueError
-            If ``vocab_size`` is too small for the characters, the texts hold no word, or one of the
-            four tokens with a role is not among the special ones.
+            If ``vocab_size`` is too small for the characters, ``min_frequency`` is negative, the
+            texts hold no word, or one of the four tokens with a role is not among the special ones.
         TypeError
-            If a text is not a string, or ``texts`` is a single string.
+            If a text is not a string, ``texts`` is a single string, or ``vocab_size`` is not an
+            integer.
 
         Notes
         -----
