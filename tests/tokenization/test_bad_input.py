@@ -995,6 +995,11 @@ FILES = {
         ValueError,
         ["'Rex'", "special=False", "set it to true"],
     ),
+    "a token that no merge builds": (
+        lambda folder: bpe(vocabulary=BYTES | {"hello": 256}).save(folder),
+        ValueError,
+        ["merges.txt: the 0 merges build 0 of the 1 tokens", "'hello'", "special_tokens"],
+    ),
     "a token that does not fit on a line": (
         lambda folder: WordPiece(numbered(*TOKENS, "a\nb")).save(folder),
         ValueError,

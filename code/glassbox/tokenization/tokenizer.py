@@ -125,7 +125,8 @@ class Tokenizer(ABC):
         FileExistsError
             If ``folder`` is a file.
         ValueError
-            If a token contains white space that the file's format cannot hold.
+            If a token contains white space that the file's format cannot hold, or if no merge of a
+            :class:`BPE` builds one of its longer tokens, which then could not be loaded.
         """
         from glassbox.tokenization.formats import layouts  # which imports every kind of tokenizer
 

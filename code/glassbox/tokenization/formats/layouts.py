@@ -112,6 +112,7 @@ def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
 def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
     files.write_merges(path / files.MERGES_TXT, tokenizer.merges)
     write_json(path / files.VOCAB_JSON, tokenizer.vocabulary)
+    _check_merges(Path(files.MERGES_TXT), tokenizer)
     end = END_OF_TEXT if END_OF_TEXT in tokenizer.special_tokens else None
     config = {"add_prefix_space": tokenizer.add_prefix_space, "tokenizer_class": "GPT2Tokenizer"}
     return config | dict.fromkeys(("unk_token", "bos_token", "eos_token"), end)
