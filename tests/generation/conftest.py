@@ -83,7 +83,10 @@ def marian():
         pad_token_id=PAD,
         forced_eos_token_id=None,
     )
-    return Marian, transformers.MarianMTModel(config)
+    theirs = transformers.MarianMTModel(config)
+    theirs.generation_config.bad_words_ids = [[PAD]]  # as in the published models
+    theirs.final_logits_bias.fill_(-6.0)[:, PAD] = 0.0  # it would be written nearly everywhere
+    return Marian, theirs
 
 
 @dataclass

@@ -27,6 +27,8 @@ def by_the_formula(pair, row, n_tokens, k, alpha):
             {"input_ids": source, "decoder_input_ids": ids} if pair.sources else {"input_ids": ids}
         )
         out = pair.theirs(**inputs, output_hidden_states=True)
+        for never in pair.theirs.generation_config.bad_words_ids or ():
+            out.logits[..., never] = -torch.inf
         states = out.decoder_hidden_states if pair.sources else out.hidden_states
         return states[-1][0], out.logits[0, -1]
 

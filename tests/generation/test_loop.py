@@ -167,6 +167,14 @@ def test_options_are_given_singly_or_together_or_both():
     assert generate(model, prompt).size(1) == 2 + GenerationConfig().max_new_tokens
 
 
+def test_a_token_that_is_never_written_still_ends_a_text_if_it_is_to():
+    model, prompt = TableModel(9), torch.tensor([[1, 2]])
+    written = generate(model, prompt, eos_id=())[0]
+    model.config.never_written = (int(written[2]),)
+    assert written[2] not in generate(model, prompt, eos_id=())[0, 2:]
+    assert torch.equal(generate(model, prompt, eos_id=int(written[2]))[0], written[:3])
+
+
 def test_the_model_and_its_inputs_stay_as_they_were(pair):
     weights = copy.deepcopy(pair.ours.state_dict())
     inputs = {name: x.clone() for name, x in pair.inputs().items()}

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from glassbox.generation import GenerationConfig, RunningBatch, beam_search, generate, process
+from glassbox.generation import GenerationConfig, RunningBatch, beam_search, generate
 from tests.generation.conftest import EOS, PAD
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("as_a_reader")]  # thousands of calls
@@ -65,7 +65,7 @@ def test_samples_are_drawn_from_the_reference_s_distributions(pair, options):
         batch = RunningBatch(pair.ours, config=config, **inputs)
         going_on = torch.ones(4, dtype=torch.bool, device=pair.device)
         for scores in theirs.scores:
-            ours = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+            ours = batch.process(batch.read())
             torch.testing.assert_close(
                 ours[going_on].softmax(dim=-1), scores[going_on].softmax(dim=-1)
             )

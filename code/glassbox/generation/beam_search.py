@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.generation.choice import process, widen
+from glassbox.generation.choice import widen
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 
@@ -202,8 +202,7 @@ def _search(batch: RunningBatch) -> Beams:
 
     for length in range(1, config.max_new_tokens + 1):
         last = length == config.max_new_tokens
-        log_probs = logits.log_softmax(dim=-1)
-        log_probs = process(log_probs, config, batch.token_ids, batch.prompt_len, batch.mask)
+        log_probs = batch.process(logits.log_softmax(dim=-1))
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
         ends = batch.ends(candidates.tokens) | last
 

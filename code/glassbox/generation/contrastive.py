@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_at_least, check_number
 from glassbox.generation.checks import check_choice, check_logits, check_room, vocabulary
-from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 
@@ -124,7 +123,7 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
         mask = batch.mask
         check_logits(logits)
-        logits = process(logits, config, batch.token_ids, batch.prompt_len, mask)
+        logits = batch.process(logits)
         logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
         check_choice(logits, config.no_repeat_ngram)
         probabilities, tokens = logits.softmax(dim=-1).topk(k)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glassbox.generation.beam_search import beam_search
 from glassbox.generation.checks import check_choice, check_stop_strings
-from glassbox.generation.choice import greedy, process, sample
+from glassbox.generation.choice import greedy, sample
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 from glassbox.generation.text import Tokenizer, has_stop_string
@@ -157,7 +157,7 @@ def _write(
     config, ended = batch.config, torch.zeros_like(batch.token_ids[:, 0], dtype=torch.bool)
     for _ in range(config.max_new_tokens):
         with torch.inference_mode():  # per step: the caller's code runs in between
-            logits = process(batch.read(), config, batch.token_ids, batch.prompt_len, batch.mask)
+            logits = batch.process(batch.read())
             logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
             check_choice(logits, config.no_repeat_ngram)
             tokens = sample(logits, generator) if config.sample else greedy(logits)

@@ -15,7 +15,9 @@ from glassbox.generation.checks import (
     check_room,
     check_source,
 )
+from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig
+from glassbox.generation.penalties import suppress
 
 
 class RunningBatch:
@@ -98,6 +100,8 @@ class RunningBatch:
         check_room(model, self.prompt_len, config.max_new_tokens)
         self._ids = F.pad(prompt_ids, (0, config.max_new_tokens), value=config.fill_id).long()
         self._eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=self._ids.device)
+        never: Any = getattr(self.model.config, "never_written", ())
+        self._never = [token for token in never if token not in config.eos_ids]
         self._mask: Tensor | None = None
         self._positions: Tensor | None = None
         if prompt_mask is not None and not prompt_mask.all():
@@ -169,6 +173,17 @@ class RunningBatch:
             positions=None if self._positions is None else self._positions[:, start : self.length],
             cache=self.cache,
         )
+
+    def process(
+        self, logits: Float[Tensor, "batch vocab"], length: int | None = None
+    ) -> Float[Tensor, "batch vocab"]:
+        """Rule out what the model never writes; apply :func:`~glassbox.generation.process`.
+
+        ``logits``, ``(batch, vocab)``, are those of the token after the first ``length``, or all.
+        """
+        logits = suppress(logits, self._never) if self._never else logits
+        mask = None if self.mask is None else self.mask[:, :length]
+        return process(logits, self.config, self.token_ids[:, :length], self.prompt_len, mask)
 
     def reorder(self, rows: Int[Tensor, " new_batch"], *, same_text: bool = False) -> None:
         """Keep these rows, in this order; a row may be kept more than once.

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassbox.checks import check_at_least
 from glassbox.generation.checks import check_choice, check_logits, check_model, vocabulary
-from glassbox.generation.choice import greedy, process
+from glassbox.generation.choice import greedy
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 
@@ -156,7 +156,7 @@ def _speculate(
         before = target.length
         guesses: list[Tensor] = []
         while len(guesses) < min(n_draft, end - before - 1):  # the target adds one of its own
-            guess = process(draft.read(), config, draft.token_ids, draft.prompt_len)
+            guess = draft.process(draft.read())
             if guess.amax() == -math.inf:
                 break  # n-grams that must not repeat rule out every token
             guesses.append(_distribution(guess, config))
@@ -167,7 +167,7 @@ def _speculate(
         check_logits(logits)
         verdicts: list[Tensor] = []
         for i, row in enumerate(logits.split(1)):
-            verdict = process(row, config, target.token_ids[:, : before + i], target.prompt_len)
+            verdict = target.process(row, before + i)
             if i and verdict.amax() == -math.inf:
                 break  # the text may not get here
             check_choice(verdict, config.no_repeat_ngram)

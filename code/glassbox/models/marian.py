@@ -38,6 +38,11 @@ class MarianConfig(TransformerConfig):
     bos_id: int = 58_100
     eos_id: int = 0
 
+    @property
+    def never_written(self) -> tuple[int, ...]:
+        """The padding, which is all zeros in published models, so that its logit is 0."""
+        return (self.pad_id,)
+
     @classmethod
     def tiny(cls, **changes: Any) -> TransformerConfig:
         """Return a model a laptop can train, with ``changes``; its last token is the padding."""
@@ -49,7 +54,8 @@ class Marian(Transformer):
     """A Marian translator: the paper's encoder–decoder, with all sines before all cosines.
 
     Post-norm, sinusoidal positions, one table for all embeddings, multiplied by the square root of
-    ``d_model``, and a bias on the logits.
+    ``d_model``, and a bias on the logits. In generation it never writes the padding token, which
+    the published models rule out with ``bad_words_ids``; its logits are the reference's.
 
     Parameters
     ----------

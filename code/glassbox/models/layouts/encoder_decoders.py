@@ -128,7 +128,10 @@ MARIAN = Layout(
         "bos_id": number("decoder_start_token_id"),
         "eos_id": number("eos_token_id"),
     },
-    written={"forced_eos_token_id": lambda config: config.eos_id},
+    written={
+        "forced_eos_token_id": lambda config: config.eos_id,
+        "bad_words_ids": lambda config: [[config.pad_id]],
+    },
     architectures=("MarianMTModel",),
     names={
         "shared": "source_embedding",
