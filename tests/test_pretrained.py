@@ -1,5 +1,6 @@
 """Models and their files: what is written, what is read, and what a Transformer's own hold."""
 
+import copy
 import json
 import math
 import os
@@ -235,6 +236,51 @@ def test_a_model_with_a_changed_part_is_not_saved_as_another(tmp_path):
     with pytest.raises(ValueError, match=r"layers\.0\.feed_forward\.activation is not what"):
         model.save_pretrained(tmp_path)
     assert not [*tmp_path.iterdir()]
+
+
+class WithScore(GPT2):
+    """A reader's own: a GPT-2 with a head that no published one has."""
+
+    def __init__(self, config: GPT2Config) -> None:
+        super().__init__(config)
+        self.score = nn.Linear(16, 3)
+
+
+# What is done to a model before it is saved, and what the message must hold.
+UNSAVED: dict[str, Any] = {
+    "a layer too many": (
+        lambda model: model.decoder.layers.append(copy.deepcopy(model.decoder.layers[0])),
+        ["Unexpected: decoder.layers.2.self_attention.query.weight, ", "undo the change"],
+    ),
+    "a layer too few": (
+        lambda model: setattr(model.decoder, "layers", model.decoder.layers[:1]),
+        ["Missing: decoder.layers.1.self_attention.query.weight, ", "in this GPT2 do not fit"],
+    ),
+    "a part of one's own": (
+        lambda model: setattr(model, "extra", nn.Linear(3, 3)),
+        ["Unexpected: extra.weight, extra.bias", "save state_dict() yourself"],
+    ),
+    "a buffer": (
+        lambda model: model.register_buffer("steps", torch.tensor(7)),
+        ["Unexpected: steps. Only what"],
+    ),
+    "a head of a class of one's own": (
+        lambda model: WithScore(model.config),
+        ["no names for score.weight, score.bias in", "save the model's state_dict() yourself"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "says"), UNSAVED.values(), ids=UNSAVED)
+def test_what_the_files_have_no_place_for_is_not_lost(change, says, tmp_path):
+    model = small_gpt2()
+    changed = change(model)
+    model = changed if isinstance(changed, GPT2) else model
+    with pytest.raises(ValueError, match="state_dict") as caught:
+        model.save_pretrained(tmp_path / "model")
+    for part in says:
+        assert part in str(caught.value)
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_model_of_ours_is_copied(saved):

@@ -101,6 +101,7 @@ def test_a_hub_name_is_fetched_without_pickles(saved, monkeypatch):
     ((name, patterns),) = asked
     assert name == "somebody/a-bert"
     assert {"config.json", "model.safetensors", "vocab.txt"} <= set(patterns)
+    assert "generation_config.json" in patterns
     for file in ("pytorch_model.bin", "model.pkl", "tokenizer.pickle", "tf_model.h5", "run.py"):
         assert not any(fnmatch(file, pattern) for pattern in patterns), file
     for file in ("model-00001-of-00002.safetensors", "source.spm", "tokenizer.model"):

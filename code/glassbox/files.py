@@ -15,6 +15,8 @@ OF_A_TOKENIZER = frozenset(
     {"vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer.model", "spiece.model"}
     | {"added_tokens.json", "special_tokens_map.json"}
 )
+#: The file that describes a model, and the reference library's about texts that it writes.
+OF_A_MODEL = frozenset({"config.json", "generation_config.json"})
 
 #: Suffixes of hidden folders that are being written and of those that are being deleted.
 PART, OLD = ".part", ".old"
@@ -71,6 +73,7 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
     Files already there are kept, and nothing changes if the block raises. Where a tokenizer is
     written, though, all files of an older one go, because another kind has files of other names.
+    So does an older model's ``generation_config.json`` where a ``config.json`` is written.
 
     Parameters
     ----------
@@ -96,8 +99,9 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
         files = sorted(Path(beside).iterdir())
         for file in files:
             file.replace(path / file.name)
-        if not OF_A_TOKENIZER.isdisjoint(names := {file.name for file in files}):
-            for name in OF_A_TOKENIZER - names:
+        names = {file.name for file in files}
+        for together in (OF_A_TOKENIZER, OF_A_MODEL):
+            for name in () if together.isdisjoint(names) else together - names:
                 (path / name).unlink(missing_ok=True)
 
 

@@ -349,6 +349,11 @@ class Layout:
         -------
         dict of str to Tensor
             The parameters under the reference's names.
+
+        Raises
+        ------
+        ValueError
+            If the reference has no name for one.
         """
         if not self.names:
             return dict(weights)
@@ -359,6 +364,11 @@ class Layout:
                 x = x.movedim(0, -1) if name.endswith(self.transposed) else x
                 written[name] = x[None] if name.endswith(self.rows) else x
                 done |= {*ours}
+        if lost := [name for name in weights if name not in done]:
+            raise ValueError(
+                f"the reference library has no names for {few(lost)} in a model of this kind, so "
+                "its files cannot hold them: save the model's state_dict() yourself"
+            )
         return written
 
     def _unpack(self, name: str, x: Tensor, shapes: list[torch.Size]) -> Tensor:
@@ -467,6 +477,12 @@ def check_weights(weights: Mapping[str, Tensor]) -> None:
                     f"{name!r} begins with {prefix!r}, which {wrapper} adds: remove it with "
                     f"{{name.removeprefix({prefix!r}): x for name, x in weights.items()}}"
                 )
+
+
+def few(names: list[str]) -> str:
+    """Return the first three of these ``names``, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def _unknown(name: str, inside: str, ours: Iterable[str]) -> str:

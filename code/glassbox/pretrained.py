@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glassbox.checks import FLOATS, wrong_type
-from glassbox.layout import Layout, check_weights, merge
+from glassbox.layout import Layout, check_weights, few, merge
 from glassbox.positional import Positions
-from glassbox.weights import find_weights, read_config, read_weights, write_model
+from glassbox.weights import find_weights, read_config, read_weights, special_ids, write_model
 
 Source = str | os.PathLike[str] | nn.Module | None
 
@@ -239,7 +239,7 @@ class Pretrained(nn.Module):
             If ``folder`` is a file.
         ValueError
             If ``dtype`` is not a floating-point type of 16 bits or more, the reference library has
-            no such model, or a part is no longer that of the configuration.
+            no such model, or a part or parameter is not that of the configuration.
         """
         if dtype is not None and dtype not in FLOATS:
             raise ValueError(
@@ -276,11 +276,12 @@ class Pretrained(nn.Module):
         return entries, self.to_reference(weights)
 
     def _check_parts(self) -> None:
-        """Reject parts that the saved configuration would not restore."""
+        """Reject parts and parameters that the saved configuration would not restore."""
         with torch.device("meta"), _Undrawn():
-            expected = dict(type(self)(self.config).named_modules())
-        for name, part in expected.items():
-            given = self.get_submodule(name)
+            expected = type(self)(self.config)
+        parts = dict(self.named_modules())
+        for name, part in expected.named_modules():
+            given = parts.get(name, part)  # if it is missing, so are its parameters
             was, now = _settings(part), _settings(given)
             if type(given) is type(part) and (was == now or isinstance(part, nn.Dropout)):
                 continue
@@ -296,6 +297,10 @@ class Pretrained(nn.Module):
                 f"{', '.join(changed) or name} is not what the configuration says, and only that "
                 "is saved: the file would load as another model. Undo the change first"
             )
+        tied = self.tied_names()
+        ours = {name: x for name, x in self.state_dict().items() if name not in tied}
+        hint = ". Only what that describes is saved: undo the change, or save state_dict() yourself"
+        expected._check_fit(ours, f"this {type(self).__name__}", hint)
 
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Replace all parameters by copies of these tensors.
@@ -336,7 +341,7 @@ class Pretrained(nn.Module):
         second = {name: given[first] for name, first in tied.items()}
         self.load_state_dict(given | second, assign=True)
 
-    def _check_fit(self, weights: Mapping[str, Tensor], where: str) -> None:
+    def _check_fit(self, weights: Mapping[str, Tensor], where: str, hint: str = "") -> None:
         """Reject missing, unexpected and misshapen tensors; the message names the first few."""
         expected = {name: tuple(x.shape) for name, x in self.named_parameters()}
         missing = [name for name in expected if name not in weights]
@@ -353,9 +358,9 @@ class Pretrained(nn.Module):
                 f"{type(self).__name__}.from_weights(config, weights)"
             )
         found = {"Missing": missing, "Unexpected": surplus, "Other shapes": misfits}
-        if wrong := [f"{what}: {_few(names)}" for what, names in found.items() if names]:
+        if wrong := [f"{what}: {few(names)}" for what, names in found.items() if names]:
             raise ValueError(
-                f"the weights in {where} do not fit its configuration. {'. '.join(wrong)}"
+                f"the weights in {where} do not fit its configuration. {'. '.join(wrong)}{hint}"
             )
 
     def tied_names(self) -> dict[str, str]:
@@ -408,7 +413,7 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
     Returns
     -------
     entries : dict
-        The entries of ``config.json``.
+        The entries of ``config.json``, with the special ids of ``generation_config.json``.
     weights : dict of str to Tensor
         The parameters by the reference's names, on the CPU.
     where : str
@@ -430,8 +435,10 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
                 "name on the hub"
             )
         weights = {name: x.detach().cpu() for name, x in source.state_dict().items()}
+        writing: Any = getattr(source, "generation_config", None)
+        entries = config.to_dict() | special_ids(writing.to_dict() if writing else {})
         # The configuration may still name the class it was loaded from.
-        return config.to_dict() | {"architectures": [type(source).__name__]}, weights, where
+        return entries | {"architectures": [type(source).__name__]}, weights, where
     folder = find_weights(source)
     return read_config(folder), read_weights(folder), str(folder)
 
@@ -443,8 +450,3 @@ def _copied(x: Tensor, dtype: torch.dtype) -> nn.Parameter:
 def _settings(scheme: nn.Module) -> dict[str, Any]:
     """Return the arguments of a module's constructor, without parameters and submodules."""
     return {k: v for k, v in vars(scheme).items() if k[0] != "_" and k != "training"}
-
-
-def _few(names: list[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more

@@ -13,15 +13,18 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import OF_A_TOKENIZER, atomic_update, read_json, write_json
+from glassbox.files import OF_A_MODEL, OF_A_TOKENIZER, atomic_update, read_json, write_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
+#: The file whose special ids the reference library obeys when it writes texts, and these ids.
+GENERATION_FILE = "generation_config.json"
+SPECIAL_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 #: A large model's tensors are divided among files with these names.
 PARTS = "model-?????-of-?????.safetensors"
 #: The files downloaded from the hub: configuration, unpickled weights, tokenizer.
-WANTED = [CONFIG_FILE, WEIGHTS_FILE, PARTS, "tokenizer_config.json", "*.spm", *OF_A_TOKENIZER]
+WANTED = [WEIGHTS_FILE, PARTS, "tokenizer_config.json", "*.spm", *OF_A_MODEL, *OF_A_TOKENIZER]
 
 
 def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
@@ -145,12 +148,20 @@ def check_sha256(file: Path, expected: str) -> None:
 def read_config(folder: Path) -> dict[str, Any]:
     """Read the ``config.json`` of a ``folder`` as a dictionary.
 
+    The special ids are those of its ``generation_config.json``, if that gives any.
+
     Raises
     ------
     FileNotFoundError, ValueError
         As for :func:`~glassbox.files.read_json`.
     """
-    return read_json(folder / CONFIG_FILE)
+    entries, file = read_json(folder / CONFIG_FILE), folder / GENERATION_FILE
+    return entries | special_ids(read_json(file) if file.is_file() else {})
+
+
+def special_ids(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the special ids among the ``entries`` of a ``generation_config.json``."""
+    return {name: entries[name] for name in SPECIAL_IDS if entries.get(name) is not None}
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

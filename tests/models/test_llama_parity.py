@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from safetensors.torch import load_file
 from torch import nn
 from transformers import LlamaForCausalLM
 
+from glassbox.generation import generate
 from glassbox.models import Llama, LlamaConfig
 from glassbox.positional import RotaryPositions, RotaryScaling, interleaved_to_half
 from tests.references.language_models import (
@@ -101,6 +103,24 @@ def test_far_along_the_published_context_the_turns_are_the_reference_s():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_files_go_both_ways(shape, dtype, tmp_path):
     assert_files_go_both_ways(Llama, make_reference(**SHAPES[shape]).to(dtype), tmp_path)
+
+
+def test_texts_end_where_generation_config_json_says(tmp_path):
+    reference = make_reference()
+    prompt = torch.tensor([[5, 7, 9]])
+    fifth = reference.generate(prompt, max_new_tokens=5, min_new_tokens=5, do_sample=False)[0, -1]
+    reference.generation_config.eos_token_id = [2, int(fifth)]  # config.json says 2
+    reference.generation_config.pad_token_id = 0
+    expected = reference.generate(prompt, max_new_tokens=9, do_sample=False)
+    reference.save_pretrained(tmp_path)
+    for source in (reference, tmp_path):
+        model = Llama.from_pretrained(source)
+        assert (model.config.eos_id, model.config.pad_id) == ((2, fifth), 0)
+        assert torch.equal(generate(model, prompt, max_new_tokens=9), expected)
+    other = Llama(replace(model.config, eos_id=3))
+    other.save_pretrained(tmp_path)  # over a file that says otherwise
+    assert Llama.from_pretrained(tmp_path).config == other.config
+    assert LlamaForCausalLM.from_pretrained(tmp_path).generation_config.eos_token_id == 3
 
 
 @pytest.mark.parametrize("tied", [True, False], ids=["tied", "an output of its own"])
