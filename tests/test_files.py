@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glassbox.files import atomic_write, lock, sweep
+from glassbox.files import atomic_update, atomic_write, lock, sweep
 
 
 def names(folder: Path) -> list[str]:
@@ -131,6 +131,17 @@ def test_where_there_are_no_locks_one_trains_all_the_same(
     monkeypatch.setattr("fcntl.flock", refuse)
     with lock(tmp_path):
         pass
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.touch(0o600)
+    with atomic_write(place) as part:
+        part.touch(0o644)
+    assert place.stat().st_mode & 0o777 == 0o600
+    with atomic_update(tmp_path) as beside:
+        (beside / "place").touch(0o644)
+    assert place.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_link_stays_one_and_what_it_names_is_written(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield part
         for written in (*part.rglob("*"), part):
             _sync(written)
+        _keep_mode(path, part)
         old = _set_aside(path) if part.is_dir() and path.exists() else None
         try:
             part.replace(path)
@@ -98,6 +99,7 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield Path(beside)
         files = sorted(Path(beside).iterdir())
         for file in files:
+            _keep_mode(path / file.name, file)
             file.replace(path / file.name)
         names = {file.name for file in files}
         for together in (OF_A_TOKENIZER, OF_A_MODEL):
@@ -189,6 +191,12 @@ def read_json(file: Path) -> dict[str, Any]:
 def write_json(file: Path, content: Mapping[str, Any], **options: Any) -> None:
     """Write ``content``, a JSON object, to a ``file`` in UTF-8; ``json.dumps`` has ``options``."""
     file.write_text(json.dumps(content, ensure_ascii=False, **options) + "\n", encoding="utf-8")
+
+
+def _keep_mode(old: Path, new: Path) -> None:
+    """Give a file the mode of the one that it replaces, which perhaps only its owner may read."""
+    if old.is_file() and new.is_file():
+        shutil.copymode(old, new)
 
 
 def _set_aside(folder: Path) -> Path:
