@@ -1,8 +1,11 @@
 """LLaMA's sizes, its first numbers, and what it reads of another library's files."""
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -93,6 +96,14 @@ def test_the_presets_have_the_published_sizes(
     ends = (128_000, 128_001) if vocab_size == 128_256 else (1, 2)
     assert (config.bos_id, config.eos_id) == ends
     assert preset(n_layers=3).n_layers == 3
+
+
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("factor", [np.float32(1.5), np.int64(2), Fraction(3, 2)], ids=repr)
+def test_a_scaling_by_any_kind_of_number_is_saved(factor, tmp_path):
+    model = small_llama(rotary_scaling=RotaryScaling(factor))
+    model.save_pretrained(tmp_path)
+    assert Llama.from_pretrained(tmp_path).config == replace(model.config, dropout=0.0)
 
 
 def test_llama_3_2_turns_more_slowly_than_the_length_it_was_first_trained_on():

@@ -100,6 +100,11 @@ SIZES = {
         TypeError,
         ["factor='8'", "a number"],
     ),
+    "a truth value for a scaling": (
+        lambda: RotaryScaling(True),
+        TypeError,
+        ["factor=True", "a number"],
+    ),
     "a scaling from half a position": (
         lambda: RotaryScaling(2.0, original_len=2.5),  # type: ignore[arg-type]
         ValueError,

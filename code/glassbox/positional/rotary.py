@@ -59,8 +59,10 @@ class RotaryScaling:
 
     def __post_init__(self) -> None:
         for name in ("factor", "low", "high"):
-            if not isinstance(given := getattr(self, name), Real):
+            given: object = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, Real):
                 raise TypeError(f"{name}={given!r}: expected a number")
+            object.__setattr__(self, name, float(given))  # files have none of NumPy's
         if not 1 <= self.factor < math.inf:
             raise ValueError(f"factor={self.factor}: must be at least 1 and finite")
         if self.original_len is not None:
