@@ -881,7 +881,7 @@ WHOLE = {
     "a preset of a field that is not there": (
         lambda: TransformerConfig.base(n_head=4),
         TypeError,
-        ["n_head", "unexpected keyword"],
+        ["TransformerConfig has no entry 'n_head'; there are: ['activation', ", "'n_heads'"],
     ),
     "a preset that contradicts itself": (
         lambda: TransformerConfig.big(n_heads=12),

@@ -553,6 +553,12 @@ def rename(prefix: str, use: Any) -> None:
     use({prefix + name: x for name, x in model.state_dict().items()})
 
 
+def from_weights(convert: Any) -> GPT2:
+    model = small_gpt2()
+    weights = {name: convert(x) for name, x in model.state_dict().items()}
+    return GPT2.from_weights(model.config, weights)
+
+
 BAD_CALLS: dict[str, Any] = {
     "arrays": (
         lambda _: make().load_weights({"encoder.norm.bias": np.ones(16)}),  # type: ignore[dict-item]
@@ -631,6 +637,21 @@ BAD_CALLS: dict[str, Any] = {
         lambda _: make().load_weights(make().state_dict() | dict.fromkeys("abc", torch.ones(1))),
         ValueError,
         ["Unexpected: a, b, c"],
+    ),
+    "a number for a name": (
+        lambda _: GPT2.from_pretrained(3),  # type: ignore[arg-type]
+        TypeError,
+        ["source is of type int, 3; expected a name on the Hugging Face hub, a folder"],
+    ),
+    "weights without numbers": (
+        lambda _: from_weights(lambda x: x.to("meta")),
+        ValueError,
+        ["embedding.weight is a torch.strided tensor on meta", "the meta device holds no numbers"],
+    ),
+    "sparse weights": (
+        lambda _: from_weights(torch.Tensor.to_sparse),
+        ValueError,
+        ["embedding.weight is a torch.sparse_coo tensor on cpu; expected", "x.to_dense()"],
     ),
     "no name": (
         lambda _: Transformer.from_pretrained(),

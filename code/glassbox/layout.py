@@ -400,10 +400,14 @@ class HasLayout:
     layout: ClassVar[Layout] = Layout()
 
     def __new__(cls, *_sizes: Any, **named: Any) -> Self:
-        """Reject sizes under the reference library's names, with a message that gives ours."""
+        """Reject names that are the reference library's, or unknown; the message gives ours."""
         for ours, entry in cls.layout.entries.items():
             for theirs in {*entry.names} & (named.keys() - cls.layout.entries.keys()):
                 raise TypeError(f"{theirs} is the reference library's name: here it is {ours}")
+        # A subclass that is no dataclass may take others.
+        known = sorted(vars(cls).get("__dataclass_fields__", named))
+        if unknown := sorted(named.keys() - known):
+            raise TypeError(f"{cls.__name__} has no entry {unknown[0]!r}; there are: {known}")
         return super().__new__(cls)
 
     @classmethod
@@ -460,17 +464,23 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
 
 
 def check_weights(weights: Mapping[str, Tensor]) -> None:
-    """Reject weights that are not tensors or that have the names of a wrapped model.
+    """Reject weights that are not dense tensors or that have the names of a wrapped model.
 
     Raises
     ------
     TypeError
         If one is not a tensor.
     ValueError
-        If PyTorch put a prefix before the names; the message gives it.
+        If one is sparse or on the meta device, or PyTorch put a prefix before the names; the
+        message gives it.
     """
     for name, x in weights.items():
         check_type(name, x, Tensor, "a tensor: convert arrays with torch.as_tensor")
+        if x.is_meta or x.layout != torch.strided:
+            raise ValueError(
+                f"{name} is a {x.layout} tensor on {x.device}; expected numbers in a dense one: "
+                "x.to_dense() makes one of a sparse tensor, and the meta device holds no numbers"
+            )
         for prefix, wrapper in WRAPPERS.items():
             if name.startswith(prefix):
                 raise ValueError(

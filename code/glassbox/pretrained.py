@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassbox.checks import FLOATS, wrong_type
+from glassbox.checks import FLOATS, check_type, wrong_type
 from glassbox.layout import Layout, check_weights, few, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, special_ids, write_model
@@ -81,6 +81,8 @@ class Pretrained(nn.Module):
             If the parameters cannot be found or downloaded.
         ValueError
             If they are altered, damaged, or belong to another kind of model.
+        TypeError
+            If ``source`` is something else.
         """
         if source is None and not cls.has_default:
             raise ValueError(
@@ -111,7 +113,7 @@ class Pretrained(nn.Module):
 
         Raises
         ------
-        FileNotFoundError, ConnectionError, PermissionError, ValueError
+        FileNotFoundError, ConnectionError, PermissionError, ValueError, TypeError
             As for :meth:`from_pretrained`.
         """
         entries, weights, where = read_source(source)
@@ -137,7 +139,7 @@ class Pretrained(nn.Module):
         Raises
         ------
         ValueError
-            If a tensor is missing, unexpected, of the wrong shape or not floating-point.
+            If a tensor is missing, unexpected, of the wrong shape, sparse or not floating-point.
         TypeError
             If one is not a tensor.
         """
@@ -421,9 +423,11 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
 
     Raises
     ------
-    FileNotFoundError, ConnectionError, PermissionError, ValueError
+    FileNotFoundError, ConnectionError, PermissionError, ValueError, TypeError
         See :meth:`Pretrained.from_pretrained`.
     """
+    expected = "a name on the Hugging Face hub, a folder, or a model of transformers"
+    check_type("source", source, str | os.PathLike | nn.Module | None, expected)
     where = f"this {type(source).__name__}"
     if isinstance(source, Pretrained):
         return *source.export(), where
