@@ -179,6 +179,18 @@ PROCESSORS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         ValueError,
         ["no_repeat_ngram=1", "every token", "row 0", "fewer tokens"],
     ),
+    "n-grams that leave no beam": (
+        continue_with(max_new_tokens=9, no_repeat_ngram=1, n_beams=2),
+        ValueError,
+        ["no_repeat_ngram=1 rules out every token", "row 0", "fewer tokens"],
+    ),
+    "n-grams that leave fewer texts than beams": (
+        lambda: generate(
+            TableModel(2), IDS[:1, :1] * 0, no_repeat_ngram=1, eos_id=1, n_beams=2, n_best=2
+        ),
+        ValueError,
+        ["no_repeat_ngram=1 rules out every token", "row 1"],
+    ),
     "n-grams that leave no candidate": (
         lambda: contrastive_search(TableModel(9), IDS, max_new_tokens=9, no_repeat_ngram=1),
         ValueError,

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import AutoTokenizer, StopStringCriteria
 
 from glassbox.generation import generate, has_stop_string, stream, text_pieces
 from glassbox.tokenization import SentencePieceBPE
@@ -77,6 +78,26 @@ def test_stop_strings_are_found_in_every_row_across_tokens():
     ids = torch.tensor([Bytes().encode(text) for text in ("the end.", "the enx.", "end the.")])
     assert has_stop_string(ids, Bytes(), ["end"]).tolist() == [True, False, True]
     assert has_stop_string(ids, Bytes(), ["x", "he e"]).tolist() == [True, True, False]
+
+
+def test_a_stop_string_may_begin_with_the_space_before_the_first_new_word(tmp_path):
+    tokenizer = SentencePieceBPE.train(["the end of the world", "hello world how are you"], 330)
+    tokenizer.save(tmp_path)
+    reference = AutoTokenizer.from_pretrained(tmp_path)
+    prompt = tokenizer.encode("hello")
+    ids = torch.tensor([[*prompt, tokenizer.token_id(word)] for word in ("▁end", "▁the")])
+    for stop_strings in ([" end"], ["end"], [" the", "x"], ["o end"]):
+        theirs = StopStringCriteria(reference, stop_strings)(ids, torch.empty(0))
+        ours = has_stop_string(ids, tokenizer, stop_strings)
+        assert torch.equal(ours, theirs)
+        theirs &= torch.tensor("o end" not in stop_strings)  # begins in the prompt
+        assert torch.equal(has_stop_string(ids, tokenizer, stop_strings, len(prompt)), theirs)
+
+
+def test_half_a_character_at_the_end_of_the_prompt_counts_as_new():
+    ids = torch.tensor([Bytes().encode("aé")])
+    for stop_string, found in (("é", True), ("a", False)):
+        assert has_stop_string(ids, Bytes(), [stop_string], prompt_len=2).tolist() == [found]
 
 
 def cycle(text, device="cpu"):

@@ -70,7 +70,7 @@ def generate(
         If an option is out of its range or contradicts another, if a prompt is empty, too long or
         padded on the right, if an id is not in the vocabulary, if a source is missing or
         superfluous, if the mask of padding or the tokenizer for stop strings is missing, or
-        if ``no_repeat_ngram`` leaves a text no token to continue with, except with beams.
+        if ``no_repeat_ngram`` leaves a text no token to continue with.
     TypeError
         If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
         is no such option.
@@ -90,7 +90,9 @@ def generate(
     check_stop_strings(stop_strings, tokenizer, config.n_beams)
     inputs = {"prompt_mask": prompt_mask, "source_ids": source_ids, "source_mask": source_mask}
     if config.n_beams > 1:
-        return beam_search(model, prompt_ids, config, **inputs).token_ids.flatten(0, 1)
+        beams = beam_search(model, prompt_ids, config, **inputs)
+        check_choice(beams.scores.flatten()[:, None], config.no_repeat_ngram)
+        return beams.token_ids.flatten(0, 1)
     with torch.inference_mode():
         batch = RunningBatch(model, prompt_ids, config, **inputs)
         for _ in _write(batch, generator, stop_strings, tokenizer):
@@ -165,8 +167,7 @@ def _write(
             batch.append(tokens[:, None])
             ended |= batch.ends(tokens)
             if tokenizer is not None and stop_strings:
-                new = batch.token_ids[:, batch.prompt_len :]
-                ended |= has_stop_string(new, tokenizer, stop_strings)
+                ended |= has_stop_string(batch.token_ids, tokenizer, stop_strings, batch.prompt_len)
         yield tokens
         if (config.eos_ids or stop_strings) and ended.all():
             return

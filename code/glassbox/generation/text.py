@@ -82,18 +82,25 @@ def text_pieces(
 
 
 def has_stop_string(
-    token_ids: Int[Tensor, "batch new"], tokenizer: Tokenizer, stop_strings: Sequence[str]
+    token_ids: Int[Tensor, "batch length"],
+    tokenizer: Tokenizer,
+    stop_strings: Sequence[str],
+    prompt_len: int = 0,
 ) -> Bool[Tensor, " batch"]:
     """Return which texts contain one of these strings, wherever its token boundaries are.
+
+    The prompt is decoded, but not searched: without it, decoders drop the space before a word.
 
     Parameters
     ----------
     token_ids : Tensor
-        Integers, ``(batch, new)``.
+        Integers, ``(batch, length)``.
     tokenizer : Tokenizer
         Anything with ``decode(list of ids) -> str``.
     stop_strings : sequence of str
         The strings that end a text.
+    prompt_len : int, optional
+        Number of prompt tokens at the beginning.
 
     Returns
     -------
@@ -104,6 +111,9 @@ def has_stop_string(
     -----
     Chapter 10.
     """
-    texts = [tokenizer.decode(row) for row in token_ids.tolist()]
-    found = [any(string in text for string in stop_strings) for text in texts]
+    found = []
+    for row in token_ids.tolist():
+        prompt = tokenizer.decode(row[:prompt_len]).rstrip(REPLACEMENT)  # half a character is new
+        new = tokenizer.decode(row)[len(prompt) :]
+        found.append(any(string in new for string in stop_strings))
     return torch.tensor(found, device=token_ids.device)
