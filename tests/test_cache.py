@@ -141,6 +141,31 @@ def test_it_keeps_the_dtype_and_the_device(dtype, device):
     assert key.device.type == torch.device(device).type
 
 
+MODES = {"grad": torch.enable_grad, "no grad": torch.no_grad, "inference": torch.inference_mode}
+
+
+@pytest.mark.parametrize("move", [False, True], ids=["in place", "moved"])
+@pytest.mark.parametrize("after", MODES)
+@pytest.mark.parametrize("before", MODES)
+def test_what_was_begun_with_or_without_gradients_goes_on_with_or_without(before, after, move):
+    weight, cache, rows = torch.ones((), requires_grad=True), KeyValueCache(6), torch.tensor([1, 0])
+    with MODES[before]():
+        first = [weight * x for x in keys_and_values()]
+        given = [x.square() for x in cache.append(*first)]  # its gradient needs what was given
+    with MODES[after]():
+        if move:
+            cache.reorder(rows)
+        then = [weight * x for x in keys_and_values(new=2)]
+        given += cache.append(*then)
+    start = [x[rows] if move else x for x in first]
+    expected = [torch.cat(pair, dim=2) for pair in zip(start, then, strict=True)]
+    for a, b in zip(given, [x.square() for x in first] + expected, strict=True):
+        assert torch.equal(a, b)
+    for x in given:
+        if x.requires_grad:
+            x.sum().backward(retain_graph=True)
+
+
 # A model's.
 
 
@@ -343,6 +368,27 @@ def test_it_works_where_nothing_is_learned(model):
     source, target = texts(model)
     memory, cache = model.encode(source), model.new_cache(6)
     assert_near(read(model, target, memory, [1] * 6, cache), model.decode(target, memory))
+
+
+@pytest.mark.parametrize("model", ["the paper's", "like LLaMA"], indirect=True)
+def test_gradients_reach_every_step_also_through_moved_and_forgotten_ones(model):
+    source, target = texts(model.double())
+    memory, order = model.encode(source), torch.tensor([2, 0, 1], device=source.device)
+
+    def gradients(logits):
+        loss = logits.square().sum()
+        return torch.autograd.grad(loss, model.parameters(), retain_graph=True, allow_unused=True)
+
+    cache = model.new_cache(6)
+    first = read(model, target, memory, [2, 1, 1], cache)
+    cache.crop(3)
+    cache.reorder(order)
+    then = read(model, target[order], memory[order], [1, 2], cache)
+    expected = model.decode(target, memory)
+    for ours, theirs in ((first, expected[:, :4]), (then, expected[order, 3:])):
+        for a, b in zip(gradients(ours), gradients(theirs), strict=True):
+            if b is not None:
+                assert_near(a, b)
 
 
 def test_in_a_step_only_what_is_new_is_computed(model):

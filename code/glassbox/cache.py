@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -12,7 +13,8 @@ class KeyValueCache:
     """The keys and values of one attention, kept from step to step.
 
     The first step allocates two buffers of their final length, which are filled from the left:
-    each step writes its own keys and values and copies none of the earlier ones.
+    each step writes its own keys and values and copies none of the earlier ones, unless a backward
+    pass may need these as they are.
 
     Parameters
     ----------
@@ -91,6 +93,8 @@ class KeyValueCache:
             self._key, self._value = (
                 x.new_empty(*key.shape[:2], self.max_len, x.size(3)) for x in (key, value)
             )
+        elif _in_use(self._key) or _in_use(self._value):
+            self._key, self._value = self._key.clone(), self._value.clone()
         check_continues(self._key, key, new, "keys")
         check_continues(self._value, value, new, "values")
         self._key[:, :, start:end] = key
@@ -133,11 +137,18 @@ class KeyValueCache:
         return buffer[:, :, : self.length]
 
     def _moved(self, buffer: Tensor, rows: Tensor) -> Tensor:
-        if rows.numel() != buffer.size(0):
+        if rows.numel() != buffer.size(0) or _in_use(buffer):
             return buffer.index_select(0, rows)
         filled = buffer[:, :, : self.length]  # the rest is still empty
         filled.copy_(filled.index_select(0, rows))
         return buffer
+
+
+def _in_use(x: Tensor) -> bool:
+    """Return whether a backward pass may need ``x``, or inference mode forbids writing into it."""
+    if x.requires_grad or torch.compiler.is_compiling():
+        return x.requires_grad
+    return x.is_inference() != torch.is_inference_mode_enabled()
 
 
 class LayerCache(NamedTuple):
