@@ -85,7 +85,7 @@ def blockwise_attention(
     attention with it; Dao et al. (2022), algorithms 1 and 4, for both passes in blocks. Chapter 12,
     equation ``eq-online-softmax``.
 
-    Only first derivatives are supported. For second ones, or ``torch.func.grad``, use
+    Only first derivatives are supported. For second ones, and within ``torch.func``, use
     :func:`scaled_dot_product_attention`. Inside a compiled model it runs uncompiled.
     """
     check_at_least("block_size", block_size, 1)

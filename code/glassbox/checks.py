@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor as is_wrapped
 
 #: The dtypes of token ids and positions, and of what is learned.
 INTEGERS = (torch.int64, torch.int32)
@@ -447,7 +448,7 @@ def check_token_ids(
     fit = isinstance(ids, Tensor) and ids.dim() == 2 and ids.dtype == torch.int64
     if not fit or 0 in ids.shape or ids.device != device:
         _check_ids(what, ids, device)
-    if torch.compiler.is_compiling() or ids.is_meta:
+    if torch.compiler.is_compiling() or ids.is_meta or is_wrapped(ids):
         return  # only shapes, no values
     low, high = (int(end) for end in ids.aminmax())
     if low < 0 or high >= vocab_size:

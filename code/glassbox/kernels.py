@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Bool
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor as is_wrapped
 from torch.autograd import Function
 
 from glassbox.checks import check_bias, check_first_derivative, check_kind, check_mask
@@ -99,9 +100,9 @@ def formula(function: Formula) -> Formula:
 def _attend(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, causal: bool, around: Any
 ) -> Answer:
-    # PyTorch's kernel stores no weights (Dao et al., 2022). Compiled code has no observers.
-    live = not torch.compiler.is_compiling()
-    if live and (observers.get() or (query.requires_grad and _short_and_half(query, key))):
+    # PyTorch's kernel stores no weights (Dao et al., 2022), and vmap would call it for each row.
+    half = query.requires_grad and _short_and_half(query, key)
+    if not torch.compiler.is_compiling() and (observers.get() or half or is_wrapped(query)):
         return NotImplemented
     # is_causal counts from the first key: lengths must be equal. all() is a bool for symbols, too.
     alone = all((causal, query.size(2) == key.size(2), mask is None, around.bias is None))
@@ -219,6 +220,12 @@ class _CrossEntropy(Function):
         return gradient.to(ctx.dtype), None, None, None, None
 
 
+def _cross_entropy(logits: Tensor, *inputs: Any) -> Any:
+    if not torch.compiler.is_compiling() and is_wrapped(logits):
+        return NotImplemented  # torch.func refuses a Function of this kind
+    return _CrossEntropy.apply(logits, *inputs)
+
+
 #: The kernels, by the qualified names of their formulas.
 KERNELS: dict[str, Callable[..., Any]] = {
     "MultiHeadAttention.attend": _attend,
@@ -227,5 +234,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),
     "dropout": _dropout,
-    "smoothed_sums": _CrossEntropy.apply,
+    "smoothed_sums": _cross_entropy,
 }

@@ -15,6 +15,7 @@ from glassbox import padding_mask, record
 from glassbox.models import GPT2Config
 from glassbox.models.language_model import LanguageModel
 from glassbox.positional import AlibiPositions
+from glassbox.training import cross_entropy
 from tests.models.language_models import SIZES, small_gpt2, small_llama, some_ids, spread_out
 
 
@@ -277,6 +278,22 @@ def test_exported_with_a_free_length_it_gives_the_same(make):
     for n in (2, 6, 12):
         ids = some_ids(2, n)
         close(program.module()(ids), model(ids))
+
+
+def test_mapped_over_texts_it_gives_the_loss_of_each_and_its_gradients(make):
+    model, ids = make(dropout=0.0), some_ids(3, 6)
+    parameters = {name: x.detach() for name, x in model.named_parameters()}
+
+    def loss(parameters, text):
+        logits = torch.func.functional_call(model, parameters, text[None])
+        return cross_entropy(logits[:, :-1], text[None, 1:], smoothing=0.1).total
+
+    gradients = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, ids)
+    for row, text in enumerate(ids):
+        loss(dict(model.named_parameters()), text).backward()
+        for name, x in model.named_parameters():
+            close(gradients[name][row], x.grad)
+        model.zero_grad()
 
 
 def call(maker, ids=None, cached=0, room=12, **inputs):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor as is_wrapped
 
 from glassbox.checks import FLOATS, INTEGERS, check_device, check_dtype, check_number, wrong_shapes
 from glassbox.kernels import formula
@@ -81,8 +82,8 @@ def cross_entropy(
     Szegedy et al. (2016), section 7, as in PyTorch; Vaswani et al. (2017), section 5.4. Chapter 9,
     equations ``eq-cross-entropy``, ``eq-cross-entropy-gradient`` and ``eq-label-smoothing``.
 
-    The kernel has first derivatives only. For second ones, or ``torch.func.grad``, compute the
-    loss within :func:`glassbox.formulas`.
+    The kernel has first derivatives only. For second ones, compute the loss within
+    :func:`glassbox.formulas`.
     """
     _check(logits, labels, smoothing)
     counted = torch.ones_like(labels, dtype=torch.bool)
@@ -149,7 +150,8 @@ def _check(logits: Tensor, labels: Tensor, smoothing: float) -> None:
 
 def _check_range(labels: Tensor, vocab_size: int) -> None:
     """Reject labels outside the vocabulary; ignored ones are 0 here."""
-    if torch.compiler.is_compiling() or labels.is_meta or not labels.numel():
+    hidden = torch.compiler.is_compiling() or labels.is_meta or is_wrapped(labels)
+    if hidden or not labels.numel():
         return  # there are no values to check, only shapes
     low, high = (int(end) for end in labels.aminmax())
     if low < 0 or high >= vocab_size:
