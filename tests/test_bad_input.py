@@ -417,6 +417,7 @@ KINDS = {
         ["n_heads is of type float, 2.5", "a whole number"],
     ),
     "a scale of nothing": (lambda: attend(scale=0.0), ValueError, ["scale=0.0", "more than 0"]),
+    "an endless scale": (lambda: attend(scale=np.inf), ValueError, ["scale=inf", "and finite"]),
     "a negative scale for all heads": (
         lambda: MultiHeadAttention(8, 2, scale=-1.0),
         ValueError,
@@ -493,6 +494,17 @@ MASKS = {
         lambda: causal_mask(0),
         ValueError,
         ["q_len=0", "at least one"],
+    ),
+    "a causal mask of half a length": (
+        lambda: causal_mask(3.0),  # type: ignore[arg-type]
+        TypeError,
+        ["q_len is of type float, 3.0", "a whole number"],
+    ),
+    "a causal mask of a truth value": (lambda: causal_mask(True), TypeError, ["q_len is of type"]),
+    "a causal mask over letters": (
+        lambda: causal_mask(3, "3"),  # type: ignore[arg-type]
+        TypeError,
+        ["k_len is of type str, '3'", "a whole number"],
     ),
     "a causal mask of negative length": (lambda: causal_mask(-3), ValueError, ["q_len=-3"]),
     "fewer keys than queries": (
@@ -816,6 +828,8 @@ CONFIGURATIONS |= {
     "an unknown norm": ({"norm": "batch"}, ["norm='batch'", "['layer', 'rms']"]),
     "a scale of nothing": ({"scale": 0.0}, ["scale=0.0", "more than 0"]),
     "a scale that is no number": ({"scale": float("nan")}, ["scale=nan", "more than 0"]),
+    "an endless scale": ({"scale": float("inf")}, ["scale=inf", "more than 0 and finite"]),
+    "an endless epsilon": ({"norm_eps": float("inf")}, ["norm_eps=inf", "more than 0 and finite"]),
     "a negative epsilon": ({"norm_eps": -1e-5}, ["norm_eps=-1e-05", "more than 0"]),
 }
 TRANSFORMERS = {

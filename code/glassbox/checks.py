@@ -30,7 +30,7 @@ RANGES: dict[str, Callable[[Any], bool]] = {
     "more than 0": lambda number: number > 0,
     "more than 0 and finite": lambda number: 0 < number < math.inf,
     "more than 0 and at most 1": lambda number: 0 < number <= 1,
-    "more than 1": lambda number: number > 1,
+    "more than 1 and finite": lambda number: 1 < number < math.inf,
     "at least 0 and finite": lambda number: 0 <= number < math.inf,
     "at least 1": lambda number: number >= 1,
     "at least 0 and less than 1": lambda number: 0 <= number < 1,
@@ -124,7 +124,8 @@ def check_whole(name: str, given: Any) -> None:
     TypeError
         If it is not; the message names it.
     """
-    if isinstance(given, bool) or not isinstance(given, Integral):
+    # A free length of a model being exported is a SymInt.
+    if isinstance(given, bool) or not isinstance(given, Integral | torch.SymInt):
         raise wrong_type(name, given, "a whole number")
 
 
@@ -146,10 +147,10 @@ def check_scale(scale: float | None) -> None:
     Raises
     ------
     ValueError
-        If it is not positive.
+        If it is not positive and finite.
     """
     if scale is not None:
-        check_number("scale", scale, "more than 0")
+        check_number("scale", scale, "more than 0 and finite")
 
 
 def check_attention_inputs(
@@ -727,9 +728,9 @@ def check_base(base: float) -> None:
     Raises
     ------
     ValueError
-        If ``base`` is not greater than 1.
+        If ``base`` is not greater than 1 and finite.
     """
-    check_number("base", base, "more than 1", ", so that later pairs turn more slowly")
+    check_number("base", base, "more than 1 and finite", ", so that later pairs turn more slowly")
 
 
 def check_number(name: str, given: Any, expected: str, hint: str = "") -> None:

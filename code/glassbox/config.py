@@ -15,8 +15,8 @@ PositionKind = Literal["none", "sinusoidal", "learned", "relative", "rotary", "a
 FIELDS = (
     (r"[dn]_\w+|\w*vocab_size|max_len", "at least 1"),
     (r"\w*dropout", "at least 0 and less than 1"),
-    (r"norm_eps|scale", "more than 0"),
-    (r"\w+_base", "more than 1"),
+    (r"norm_eps|scale", "more than 0 and finite"),
+    (r"\w+_base", "more than 1 and finite"),
 )
 
 
@@ -60,8 +60,8 @@ class StackConfig:
     ValueError
         If a size is not positive, the heads do not divide the width, ``n_heads`` has a number for
         too many or too few layers, key-value heads do not divide the heads, ``dropout`` is not in
-        [0, 1), ``norm_eps`` or ``scale`` is not positive, a kind is unknown, or one of a model's
-        special ids is not in its vocabulary.
+        [0, 1), ``norm_eps`` or ``scale`` is not positive and finite, a kind is unknown, or one
+        of a model's special ids is not in its vocabulary.
     TypeError
         If a size is not an integer, if ``dropout``, ``norm_eps`` or ``scale`` is not a number, or
         if a text is given where True or False is expected.

@@ -37,6 +37,8 @@ def causal_mask(
 
     Raises
     ------
+    TypeError
+        If a length is not an integer.
     ValueError
         If ``q_len < 1`` or ``k_len < q_len``.
 
@@ -45,6 +47,8 @@ def causal_mask(
     Vaswani et al. (2017), section 3.2.3. Chapter 4, equation ``eq-causal-mask``.
     """
     k_len = q_len if k_len is None else k_len
+    check_whole("q_len", q_len)
+    check_whole("k_len", k_len)
     if q_len < 1:
         raise ValueError(f"q_len={q_len}: a causal mask needs at least one query")
     if k_len < q_len:

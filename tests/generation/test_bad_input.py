@@ -80,6 +80,10 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"eos_id": "</s>"},
         ["eos_id='</s>'", "expected an int", "tokenizer.token_id"],
     ),
+    "an end in a tensor": (
+        {"eos_id": torch.tensor(3)},
+        ["eos_id=tensor(3): expected an int", "tokenizer.token_id"],
+    ),
     "half an end": ({"eos_id": 2.5}, ["eos_id=2.5", "expected an int"]),
     "a filler in letters": ({"pad_id": "<pad>"}, ["pad_id='<pad>'", "tokenizer.token_id"]),
     "a negative end": ({"eos_id": -1}, ["eos_id=-1", "at least 0"]),
@@ -368,6 +372,11 @@ PROMPTS: dict[str, tuple[Any, type[Exception], list[str]]] = {
         continue_with(stop_strings=["end"]),
         ValueError,
         ["stop_strings=['end']", "tokenizer=None"],
+    ),
+    "stop strings with a number for a tokenizer": (
+        continue_with(stop_strings=["end"], tokenizer=3),
+        ValueError,
+        ["stop_strings=['end'] with tokenizer=3", "pass the tokenizer"],
     ),
     "an empty stop string": (
         continue_with(stop_strings=["end", ""], tokenizer=SimpleNamespace(decode=str)),

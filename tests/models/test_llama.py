@@ -328,6 +328,10 @@ BAD_SIZES: dict[str, Any] = {
     "no vocabulary": ({"vocab_size": 0}, ["vocab_size=0", "at least 1"]),
     "no positions": ({"max_len": 0}, ["max_len=0", "at least 1"]),
     "an end that is no word": ({"eos_id": (3, 50)}, ["eos_id=(3, 50)", "0 to 49"]),
+    "an endless base": (
+        {"rotary_base": float("inf")},
+        ["rotary_base=inf", "more than 1 and finite"],
+    ),
     "a base of 1": ({"rotary_base": 1.0}, ["rotary_base=1.0", "more than 1"]),
     "groups that do not divide": ({"n_kv_heads": 3}, ["n_kv_heads=3", "n_heads=4"]),
 }

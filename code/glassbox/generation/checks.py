@@ -121,10 +121,10 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
     several = isinstance(stop_strings, Collection) and not isinstance(stop_strings, str)
     if not several or not all(isinstance(string, str) for string in stop_strings):
         raise TypeError(f"stop_strings={stop_strings!r}: expected several strings, as in ['end']")
-    if stop_strings and tokenizer is None:
+    if stop_strings and not hasattr(tokenizer, "decode"):
         raise ValueError(
-            f"stop_strings={list(stop_strings)} with tokenizer=None: to find them in the text, "
-            "pass the tokenizer that reads it"
+            f"stop_strings={list(stop_strings)} with tokenizer={tokenizer!r}: to find them in the "
+            "text, pass the tokenizer that reads it"
         )
     if "" in stop_strings:
         raise ValueError(

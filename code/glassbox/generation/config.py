@@ -100,7 +100,8 @@ class GenerationConfig:
 
     def __post_init__(self) -> None:
         given: Any = self.eos_id
-        if isinstance(given, Iterable) and not isinstance(given, str):
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        if several and getattr(given, "shape", True):  # of a single number it is empty
             object.__setattr__(self, "eos_id", tuple(given))  # a generator is read only once
         check_flags(self, "use_cache", "sample")
         self._check_ranges()
