@@ -55,6 +55,20 @@ def test_a_text_is_not_taken_for_what_it_says() -> None:
         TrainingConfig(compile=no)
 
 
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"betas": None}, "betas is of type NoneType, None; expected several numbers, in a tuple"),
+        ({"snapshots": 3}, "snapshots is of type int, 3; expected several numbers, in a tuple"),
+        ({"seed": "1"}, "seed is of type str, '1'; expected a whole number"),
+    ],
+)
+def test_what_is_no_number_or_not_several_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        TrainingConfig(**changes)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -168,6 +168,10 @@ BAD = {
         {"kind": "cosine", "total": 5000, "peak": 0.1, "floor": 0.2},
         "floor=0.2: expected 0 to peak=0.1",
     ),
+    "no floor at all": (
+        {"kind": "cosine", "total": 5000, "floor": None},
+        "floor=None: expected 0 to peak=",
+    ),
     "floor below": ({"kind": "cosine", "total": 5000, "floor": -0.1}, "floor=-0.1: expected 0 to"),
     "an end that is none": ({"total": 9}, "'inverse_sqrt' has no end and no floor, but total=9"),
     "a floor that is none": ({"kind": "constant", "floor": 1e-5}, "floor=1e-05: leave them out"),
@@ -183,7 +187,8 @@ def test_a_schedule_is_checked_when_it_is_built(options, says):
 
 
 @pytest.mark.parametrize("kind", ["inverse_sqrt", "cosine", "linear", "constant"])
-@pytest.mark.parametrize("step", [0, -3])
+@pytest.mark.parametrize("step", [0, -3, math.nan])
+@pytest.mark.usefixtures("as_a_reader")
 def test_a_rate_of_no_step_is_refused(kind, step):
     total = 5000 if kind in ("cosine", "linear") else None
     with pytest.raises(ValueError, match=f"step={step}: must be at least 1"):

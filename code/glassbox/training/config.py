@@ -1,10 +1,17 @@
 """The configuration of a training: steps, optimiser, and which checkpoints are kept."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from operator import index
 from typing import Literal, get_args
 
-from glassbox.checks import check_counts, check_flags, check_kind, check_number, check_type
+from glassbox.checks import (
+    check_counts,
+    check_flags,
+    check_kind,
+    check_number,
+    check_type,
+    check_whole,
+)
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -47,7 +54,8 @@ class TrainingConfig:
     ValueError
         If a number is out of its range or a kind is unknown.
     TypeError
-        If ``seed`` is not an integer, ``compile`` not a bool, or ``schedule`` not a schedule.
+        If ``seed`` is not an integer, ``compile`` not a bool, ``schedule`` not a schedule, or
+        ``betas`` or ``snapshots`` not several numbers.
 
     Notes
     -----
@@ -71,8 +79,10 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("betas", "snapshots"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))  # files have only lists
-        object.__setattr__(self, "seed", index(self.seed))  # checkpoints have none of NumPy's
+            check_type(name, given := getattr(self, name), Iterable, "several numbers, in a tuple")
+            object.__setattr__(self, name, tuple(given))  # files have only lists
+        check_whole("seed", self.seed)
+        object.__setattr__(self, "seed", int(self.seed))  # checkpoints have none of NumPy's
         check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
         check_type("schedule", self.schedule, Schedule, "a Schedule, such as Schedule()")
         check_flags(self, "compile")

@@ -6,7 +6,8 @@ first has a rate above zero, and the last, where there is one, the lowest.
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from numbers import Real
+from typing import Any, Literal, get_args
 
 from glassbox.checks import check_at_least, check_kind, check_number
 
@@ -66,7 +67,8 @@ class Schedule:
         least = 1 if self.kind == "inverse_sqrt" else 0
         check_at_least("warmup", self.warmup, least, f" for {self.kind!r}")
         check_number("peak", self.peak, "more than 0 and finite")
-        if not 0 <= self.floor <= self.peak:
+        floor: Any = self.floor
+        if not isinstance(floor, Real) or not 0 <= float(floor) <= self.peak:
             raise ValueError(f"floor={self.floor}: expected 0 to peak={self.peak}")
         if self.kind in ("cosine", "linear"):
             if self.total is not None:
@@ -90,7 +92,7 @@ class Schedule:
         ValueError
             If ``step`` is less than 1.
         """
-        if step < 1:
+        if not step >= 1:  # nor NaN
             raise ValueError(f"step={step}: must be at least 1")
         peak, warmup, floor = self.peak, self.warmup, self.floor
         if self.kind == "inverse_sqrt":
