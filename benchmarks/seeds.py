@@ -150,7 +150,7 @@ def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def warm_up(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 9: training without a warm-up, with one, and with a lower rate."""
+    """Chapter 9: training without a warm-up, with one, and with a lower rate, both norms."""
     for cell in ("f2f4a123", "c6647b39"):
         page.run(cell)
     for seed in seeds:
@@ -158,9 +158,11 @@ def warm_up(page: Page, seeds: range) -> Iterator[dict[str, float]]:
             page.names["root"] = Path(folder)
             page.run("47aaefc8", "seed=1", f"seed={seed + 1}")
             page.run("9eddbc71")
-        yield {
-            name: sum(list(log.values())[-20:]) / 20 for name, log in page["cold_and_warm"].items()
-        }
+            logs = page["cold_and_warm"] | {
+                f"pre-norm, {name}": page["short_run"](schedule, Path(folder, f"pre {name}"), True)
+                for name, schedule in page["schedules"].items()
+            }
+        yield {name: sum(list(log.values())[-20:]) / 20 for name, log in logs.items()}
 
 
 def translator(page: Page, seeds: range) -> Iterator[dict[str, float]]:
