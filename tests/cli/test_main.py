@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 import glassbox as package
 from glassbox import cli
@@ -133,6 +134,37 @@ def test_the_notes_of_an_error_are_said_too(glassbox, command):
     error.add_note("Delete it.")
     command(raising(error))
     assert glassbox("bench").err == "glassbox: altered\nglassbox: Delete it.\n"
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda _: torch.empty(10**15), " can't allocate memory: you tried to allocate 4000000000"),
+        (lambda _: torch.empty(10**18, 10), "(Storage size calculation overflowed with sizes=[10"),
+        (lambda _: torch.ones(1).expand(10**18, 10**18), "multiplication overflow"),
+        (lambda _: [0] * 10**15, "glassbox: not enough memory: use a smaller batch, fewer beams, "),
+    ],
+)
+def test_too_little_memory_is_told_in_one_line(ask, says, glassbox, command):
+    command(ask)
+    answer = glassbox("bench")
+    assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
+    assert answer.err.startswith("glassbox: not enough memory")
+    assert says in answer.err
+
+
+def test_messages_do_not_go_to_standard_output_where_standard_error_is_closed(
+    glassbox, command, monkeypatch
+):
+    def run(_):
+        print("a hint", file=sys.stderr)
+        raise ValueError("wrong")
+
+    command(run)
+    monkeypatch.setattr(sys, "stderr", None)
+    answer = glassbox("bench")
+    sys.stderr.close()
+    assert (answer.status, answer.out) == (2, "")
 
 
 @pytest.mark.parametrize("error", [TypeError("ours"), RuntimeError("ours"), KeyError("ours")])

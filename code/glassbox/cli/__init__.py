@@ -6,6 +6,7 @@ Each command is a module of this package with two functions: ``add_arguments(par
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,13 +23,16 @@ COMMANDS = {
 }
 #: Exit statuses by shell convention: usage error, interrupted, broken pipe.
 WRONG_USE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+#: What PyTorch says of a tensor that is too large for this computer, or for any.
+NO_MEMORY = re.compile("(allocate|enough|out of) memory|(calculation|multiplication) overflow")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     An error that the user can fix is reported in one line on standard error: wrong options, a
-    missing or damaged file or library, an unreachable network, a diverging training.
+    missing or damaged file or library, an unreachable network, too little memory, a diverging
+    training.
 
     Parameters
     ----------
@@ -49,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         not understood.
     """
     argv = sys.argv[1:] if argv is None else argv
+    if sys.stderr is None:  # it was closed: without it, messages would go to standard output
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=stream.errors)  # whatever the locale
@@ -71,6 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"glassbox: {line}", file=sys.stderr)
         if isinstance(error, ModuleNotFoundError) and "pip install" not in str(error):
             print("All that the commands need: pip install 'glassbox[book,train]'", file=sys.stderr)
+        return WRONG_USE
+    except (MemoryError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        if isinstance(error, RuntimeError) and not NO_MEMORY.search(reason):
+            raise
+        cure = "use a smaller batch, fewer beams, fewer tokens or a smaller model"
+        print(f"glassbox: not enough memory{reason and f' ({reason})'}: {cure}", file=sys.stderr)
         return WRONG_USE
 
 
