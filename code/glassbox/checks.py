@@ -751,10 +751,13 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
     Raises
     ------
     ValueError
-        If it is either; the message names it and the minimum.
+        If it is either, or is more than 10 to the power of 18: PyTorch's own integers end soon
+        after. The message names it and the limit.
     """
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
         raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")
+    if given > 10**18:
+        raise ValueError(f"{name}={given}: expected an int, at most 10**18")
 
 
 def check_counts(config: object, *names: str) -> None:

@@ -144,6 +144,15 @@ BAD = {
     "a device": (["--device", "abacus", "x"], "--device abacus: expected cpu"),
     "beams": (["--beams", "0", "x"], "--beams=0: expected an int, at least 1"),
     "tokens": (["--max-tokens", "0", "x"], "--max-tokens=0: expected an int, at least 1"),
+    "more tokens than can be counted": (
+        ["--max-tokens", "9" * 23, "x"],
+        f"--max-tokens={'9' * 23}: expected an int, at most 10**18",
+    ),
+    "more tokens than memory": (["--max-tokens", "9" * 18, "x"], "not enough memory ([enforce fai"),
+    "a large seed": (
+        ["--sample", "--seed", "9" * 20, "x"],
+        f"--seed={'9' * 20}: expected 0 to 18446744073709551615",
+    ),
     "draws": (["--top-k", "0", "--sample", "x"], "--top-k=0: expected an int, at least 1"),
     "alternatives": (
         ["--alternatives", "0", "x"],

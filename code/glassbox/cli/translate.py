@@ -86,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         if (value := getattr(arguments, name)) is not None:
             option = name.replace("_", "-")
             raise ValueError(f"--{option} {value} has no effect without sampling: add --sample")
+    if arguments.seed is not None and not 0 <= arguments.seed < 2**64:
+        raise ValueError(f"--seed={arguments.seed}: expected 0 to {2**64 - 1}")
     beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
     if arguments.length_penalty is not None and beams == 1:
         raise ValueError("--length-penalty is for beam search: name more than one of --beams")
