@@ -286,6 +286,18 @@ def test_a_bert_is_measured_on_blanks_beside_two_baselines(reader, glassbox, tmp
     assert glassbox("evaluate", reader, "--limit", "1").out.count("english, valid: 1 texts") == 1
 
 
+def test_a_bert_reads_as_many_texts_at_a_time_as_asked(reader, glassbox, monkeypatch):
+    predict, sizes = FillMask.predict, []
+
+    def spy(self, token_ids, at):
+        sizes.append(len(token_ids))
+        return predict(self, token_ids, at)
+
+    monkeypatch.setattr(FillMask, "predict", spy)
+    said = [glassbox("evaluate", reader, "--batch-size", n).out for n in (2, 1)]
+    assert (sizes, said[0]) == ([2, 1, 1], said[1])
+
+
 def test_help_says_which_corpus_is_for_which_model_and_what_is_written(glassbox):
     said = " ".join(glassbox("evaluate", "--help").out.split())
     assert "tatoeba or multi30k for a translator, shakespeare for a language model, engl" in said

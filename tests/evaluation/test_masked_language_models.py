@@ -63,6 +63,9 @@ def test_many_texts_are_measured_in_parts_and_none_is_lost():
     given, scores = asked([text(5, 6)] * 150)
     assert sum(len(ids) for ids, _ in given) == scores.n_tokens == 150
     assert max(len(ids) for ids, _ in given) < 150
+    few, same = asked([text(5, 6)] * 150, batch_size=7)
+    assert [len(ids) for ids, _ in few] == [7] * 21 + [3]
+    assert same == pytest.approx(scores)
 
 
 def test_logits_need_not_be_normalised():
@@ -79,6 +82,8 @@ def test_logits_need_not_be_normalised():
 def test_no_text_is_refused():
     with pytest.raises(ValueError, match="texts is empty: expected the token ids of one text"):
         evaluate_masked(lambda *_: torch.zeros(1, VOCAB), [], **GIVEN)
+    with pytest.raises(ValueError, match="batch_size=0: expected an int, at least 1"):
+        asked([text(5, 6)], batch_size=0)
 
 
 def guess(neighbours, *ids):

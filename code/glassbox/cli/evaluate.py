@@ -257,7 +257,7 @@ def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterato
     loaded : FillMask
         The BERT.
     arguments : argparse.Namespace
-        The split, and how many of its texts.
+        The split, how many of its texts, and the batch size.
 
     Yields
     ------
@@ -282,10 +282,9 @@ def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterato
     wide = {"name": 12, "figure": 16}
     print_row("", "nats per token", "most probable", **wide)
     guesses, special_ids = {}, tokenizer.special_ids
+    given = {"mask_id": mask_id, "vocab_size": len(tokenizer), "batch_size": arguments.batch_size}
     for name, predict in ways.items():
-        scores = evaluate_masked(
-            predict, test, mask_id=mask_id, vocab_size=len(tokenizer), special_ids=special_ids
-        )
+        scores = evaluate_masked(predict, test, special_ids=special_ids, **given)
         print_row(name, f"{scores.loss:.4f}", f"{scores.accuracy:.1%}", **wide)
         guesses[name] = scores._asdict()
     yield {"corpus": "english", "split": split, "texts": len(test), "guesses": guesses}

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from glassbox.checks import check_at_least
 from glassbox.training.batches import stream
 from glassbox.training.masking import IGNORE, mask_tokens
 
@@ -16,7 +17,6 @@ from glassbox.training.masking import IGNORE, mask_tokens
 #: on the CPU, such as :meth:`glassbox.models.fill_mask.FillMask.predict`.
 Predict = Callable[[Tensor, Tensor], Tensor]
 
-_AT_ONCE = 64  # texts
 #: How many observations the less specific guess is worth, where pairs and triples are counted.
 PAIRS, TRIPLES = 100.0, 15.0
 
@@ -48,6 +48,7 @@ def evaluate_masked(
     special_ids: Collection[int],
     rate: float = 0.15,
     masked: float = 1.0,
+    batch_size: int = 64,
 ) -> MaskedScores:
     """Hide some tokens of each text, all as ``[MASK]``, and measure how well they are guessed.
 
@@ -63,6 +64,8 @@ def evaluate_masked(
         As for :func:`~glassbox.training.mask_tokens`.
     masked : float, optional
         The share of these tokens that is hidden; with 0, all remain to be seen.
+    batch_size : int, optional
+        Texts at a time, at most.
 
     Returns
     -------
@@ -72,10 +75,12 @@ def evaluate_masked(
     Raises
     ------
     ValueError
-        If there is no text, or as for :func:`~glassbox.training.mask_tokens`.
+        If there is no text, ``batch_size`` is less than 1, or as for
+        :func:`~glassbox.training.mask_tokens`.
     """
     if not texts:
         raise ValueError("texts is empty: expected the token ids of one text at least")
+    check_at_least("batch_size", batch_size, 1)
     hide = partial(mask_tokens, mask_id=mask_id, vocab_size=vocab_size, special_ids=special_ids)
     draw = torch.Generator()
     # Texts of one length need no padding.
@@ -86,7 +91,7 @@ def evaluate_masked(
         of_length[len(ids)].append(pair)
     nats, right, count = 0.0, 0, 0
     for _, alike in sorted(of_length.items()):
-        batch = (torch.stack(rows).split(_AT_ONCE) for rows in zip(*alike, strict=True))
+        batch = (torch.stack(rows).split(batch_size) for rows in zip(*alike, strict=True))
         for inputs, labels in zip(*batch, strict=True):
             at = labels != IGNORE
             logits, hidden = predict(inputs, at), labels[at]
