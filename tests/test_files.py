@@ -153,3 +153,9 @@ def test_a_link_stays_one_and_what_it_names_is_written(tmp_path: Path) -> None:
         part.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    place = tmp_path / ("x" * 250)  # one beside it would have too long a name
+    with pytest.raises(OSError, match=f"'{place}'"), atomic_write(place):
+        pass

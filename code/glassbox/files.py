@@ -50,7 +50,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path).expanduser()
     path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-", suffix=PART) as beside:
+    try:
+        folder = TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-", suffix=PART)
+    except OSError as error:  # which names a file that nobody asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    with folder as beside:
         part = Path(beside, path.name)
         yield part
         for written in (*part.rglob("*"), part):
