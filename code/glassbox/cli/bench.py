@@ -1,6 +1,7 @@
 """``glassbox bench``: the benchmarks of the book's repository, if it is available."""
 
 import argparse
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If neither the package nor the working directory is in a repository with benchmarks.
     ValueError
-        If the time given for them is not positive.
+        If the time given for them is not positive, or endless.
     """
-    if not arguments.seconds > 0:
-        raise ValueError(f"--seconds {arguments.seconds:g}: expected more than 0")
+    if not 0 < arguments.seconds < math.inf:
+        raise ValueError(f"--seconds {arguments.seconds:g}: expected more than 0 and finite")
     command = [sys.executable, "-m", "benchmarks.run", "--seconds", str(arguments.seconds)]
     return subprocess.run(command, cwd=find_repository(), check=False).returncode
 
