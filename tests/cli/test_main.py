@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -153,6 +154,14 @@ def test_too_little_memory_is_told_in_one_line(ask, says, glassbox, command):
     assert says in answer.err
 
 
+def test_who_has_no_home_folder_is_told_in_one_line(glassbox, command, monkeypatch):
+    monkeypatch.setenv("HOME", "~")
+    command(lambda _: Path("~/runs").expanduser())
+    said = "glassbox: Could not determine home directory. Set the variable HOME, or write paths "
+    answer = glassbox("bench")
+    assert (answer.status, answer.err) == (2, said + "without ~\n")
+
+
 def test_messages_do_not_go_to_standard_output_where_standard_error_is_closed(
     glassbox, command, monkeypatch
 ):
@@ -183,7 +192,6 @@ def test_an_interrupt_ends_with_130_and_no_word(glassbox, command):
 def test_a_script_of_that_name_is_installed():
     """The environment of the tests may have it elsewhere: what is declared is what counts."""
     import tomllib
-    from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert project["project"]["scripts"] == {"glassbox": "glassbox.cli:main"}
@@ -193,7 +201,6 @@ def test_a_script_of_that_name_is_installed():
 def test_every_file_of_the_package_is_installed_with_it():
     """A reader who installs it from the repository has no checkout: chapters read these files."""
     import tomllib
-    from pathlib import Path
 
     package = Path(cli.__file__).parents[1]
     project = tomllib.loads((package.parents[1] / "pyproject.toml").read_text())

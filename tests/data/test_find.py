@@ -53,6 +53,17 @@ def test_an_empty_variable_names_no_folder(published, machine, monkeypatch):
     assert find(published.name) == machine / published.name
 
 
+def test_who_has_no_home_folder_needs_none_for_a_file_in_the_named_one(
+    published, machine, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "~")
+    monkeypatch.setenv("GLASSBOX_DATA", str(tmp_path))
+    (tmp_path / "plays").mkdir()
+    (tmp_path / published.name).write_bytes(CONTENT)
+    assert find(published.name) == tmp_path / published.name
+
+
 def test_without_a_cache_of_the_user_s_choice_it_is_in_the_home_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)

@@ -80,10 +80,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except (MemoryError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
-        if isinstance(error, RuntimeError) and not NO_MEMORY.search(reason):
+        if isinstance(error, MemoryError) or NO_MEMORY.search(reason):
+            reason = f"not enough memory{reason and f' ({reason})'}: use a smaller batch, fewer "
+            reason += "beams, fewer tokens or a smaller model"
+        elif "home directory" in reason:  # what pathlib says of a path that begins with ~
+            reason += " Set the variable HOME, or write paths without ~"
+        else:
             raise
-        cure = "use a smaller batch, fewer beams, fewer tokens or a smaller model"
-        print(f"glassbox: not enough memory{reason and f' ({reason})'}: {cure}", file=sys.stderr)
+        print(f"glassbox: {reason}", file=sys.stderr)
         return WRONG_USE
 
 

@@ -104,15 +104,15 @@ def find(name: str) -> Path:
     if name not in FILES:
         near = get_close_matches(str(name), FILES, n=3, cutoff=0.5) or FILES
         raise ValueError(f"no data file is called {name!r}; there are: {', '.join(near)}")
-    folders = [cache_folder()]
+    folders = [cache_folder]  # called where it is needed: not every user has a home
     if named := os.environ.get("GLASSBOX_DATA"):
-        folders.insert(0, Path(named).expanduser())
-        if not folders[0].is_dir():
+        folders.insert(0, Path(named).expanduser)
+        if not folders[0]().is_dir():
             raise FileNotFoundError(
                 f"GLASSBOX_DATA={named} is not a folder; make it, or unset the variable to use "
                 f"{cache_folder()}"
             )
-    for path in (folder / name for folder in folders):
+    for path in (folder() / name for folder in folders):
         if path.is_file():
             _check(path, FILES[name], f"{path} is", ". Delete it, and it is fetched again")
             return path
