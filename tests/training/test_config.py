@@ -18,6 +18,7 @@ from glassbox.training.config import FREE, GROWS, defining
         ({"checkpoint_every": -5}, "checkpoint_every=-5: expected an int, at least 1"),
         ({"average": 0}, "average=0: expected an int, at least 1"),
         ({"eps": 0.0}, "eps=0.0: expected a number, more than 0"),
+        ({"eps": math.inf}, "eps=inf: expected a number, more than 0 and finite"),
         ({"eps": math.nan}, "eps=nan: expected a number, more than 0"),
         ({"clip": 0.0}, "clip=0.0: expected a number, more than 0"),
         ({"clip": -1.0}, "clip=-1.0: expected a number, more than 0"),

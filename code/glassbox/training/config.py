@@ -86,7 +86,7 @@ class TrainingConfig:
         check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
         check_type("schedule", self.schedule, Schedule, "a Schedule, such as Schedule()")
         check_flags(self, "compile")
-        check_number("eps", self.eps, "more than 0")
+        check_number("eps", self.eps, "more than 0 and finite")
         check_number("weight_decay", self.weight_decay, "at least 0 and finite")
         if self.clip is not None:
             check_number("clip", self.clip, "more than 0")
