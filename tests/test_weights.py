@@ -210,6 +210,14 @@ def test_weights_that_are_cut_off_are_refused(saved, keep):
     assert str(file) in str(caught.value)
 
 
+def test_a_file_of_weights_that_cannot_be_opened_is_named(saved):
+    file = saved / "model.safetensors"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(IsADirectoryError, match=str(file)):
+        Bert.from_pretrained(saved)
+
+
 def test_weights_of_other_sizes_than_the_configuration_are_refused(saved):
     (saved / "config.json").write_text(json.dumps(CONFIG | {"vocab_size": 21}))
     with pytest.raises(ValueError, match="do not fit its configuration") as caught:

@@ -195,9 +195,10 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
     ------
     ValueError
         If it is not safetensors or is truncated.
-    FileNotFoundError
-        If there is no such file.
+    OSError
+        If there is no such file, it is a folder, or it may not be read.
     """
+    file.open("rb").close()  # its errors name the file
     try:
         return load_file(file)
     except SafetensorError as error:
