@@ -30,7 +30,10 @@ def test_card_shows_equations_listings_sections_citations_and_other_pages(read):
 def test_another_page_that_could_not_be_loaded_is_asked_for_again(visit, site, status):
     page = visit().page
     page.goto(f"{site}{ONE}")
-    refuse = (lambda route: route.fulfill(status=status)) if status else (lambda route: route.abort())
+
+    def refuse(route):
+        return route.fulfill(status=status) if status else route.abort()
+
     page.route("**/06_positional_encoding.html", refuse)
     link = page.locator(f"{LINK}[href*='06_positional_encoding.html#ch']").first
     with page.expect_event("response" if status else "requestfailed"):
