@@ -40,7 +40,7 @@ class BPE(Tokenizer):
         If a byte or a token of a merge is not in the vocabulary, a merge is listed twice, or as in
         :class:`Tokenizer`.
     TypeError
-        If ``add_prefix_space`` is no truth value.
+        If ``add_prefix_space`` is not a bool.
 
     Notes
     -----

@@ -46,7 +46,7 @@ class Unigram(Tokenizer):
         If a piece is listed twice, a score is not finite, a named token is not among the pieces, or
         as in :class:`Tokenizer`.
     TypeError
-        If ``collapse`` is no truth value.
+        If ``collapse`` is not a bool.
 
     Notes
     -----

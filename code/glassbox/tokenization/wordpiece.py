@@ -87,7 +87,7 @@ class WordPiece(Tokenizer):
         If ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]`` or a special token is not in the vocabulary,
         or as in :class:`Tokenizer`.
     TypeError
-        If ``lowercase`` or ``strip_accents`` is no truth value.
+        If ``lowercase`` or ``strip_accents`` is not a bool.
 
     Notes
     -----

@@ -2,21 +2,30 @@
 
 import base64
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from glassbox.checks import check_kind, check_type
+from glassbox.checks import check_kind
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
 from glassbox.tokenization.formats import files
+from glassbox.tokenization.formats.options import (
+    ADDED,
+    Config,
+    added_ids,
+    check_added,
+    content,
+    flag,
+    read_options,
+    special_tokens,
+)
 from glassbox.tokenization.formats.spaces import read_prepend, spaces
 from glassbox.tokenization.formats.tokenizer_json import (
     TokenizerFile,
     added_token,
     read_tokenizer_json,
-    special,
     write_parts,
 )
 from glassbox.tokenization.pre_tokenize import METASPACE
@@ -25,11 +34,6 @@ from glassbox.tokenization.tokenizer import Tokenizer
 from glassbox.tokenization.unigram import Unigram
 from glassbox.tokenization.wordpiece import WordPiece
 
-Config = Mapping[str, Any]
-#: How the reference library lists special tokens: all with their ids, or by role and the rest.
-ADDED = "added_tokens_decoder"
-ROLES = ("pad_token", "unk_token", "bos_token", "eos_token", "cls_token", "sep_token", "mask_token")
-EXTRA = ("extra_special_tokens", "additional_special_tokens")
 #: Those of GPT-2 and BERT where no file names any.
 OF_GPT2 = dict.fromkeys(("unk_token", "bos_token", "eos_token"), END_OF_TEXT)
 OF_BERT = {
@@ -51,13 +55,13 @@ COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, S
 
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
     merges_file, options = file.with_name(files.MERGES_TXT), file.with_name(files.CONFIG_JSON)
-    added = _added(file.parent, config)
+    added = added_ids(file.parent, config)
     tokenizer = BPE(
         added | read_json(file),
         files.read_merges(merges_file),
-        special_tokens=_special_tokens(file, config, OF_GPT2, normalizes=False),
-        pad_token=_content(config.get("pad_token")),
-        add_prefix_space=_flag(options, config, "add_prefix_space", False),
+        special_tokens=special_tokens(file, config, OF_GPT2, normalizes=False),
+        pad_token=content(config.get("pad_token")),
+        add_prefix_space=flag(options, config, "add_prefix_space", False),
     )
     _check_merges(merges_file, tokenizer, added)
     return tokenizer
@@ -92,8 +96,8 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
         parts.vocabulary,
         parts.merges,
         special_tokens=parts.special_tokens,
-        pad_token=_content(config.get("pad_token")),
-        add_prefix_space=_flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
+        pad_token=content(config.get("pad_token")),
+        add_prefix_space=flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
     )
 
 
@@ -121,10 +125,10 @@ def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
 def _read_wordpiece_txt(file: Path, config: Config) -> WordPiece:
     options, named = file.with_name(files.CONFIG_JSON), OF_BERT | {"mask_token": wordpiece.MASK}
     return WordPiece(
-        _added(file.parent, config) | files.read_vocab_txt(file),
-        lowercase=_flag(options, config, "do_lower_case", True),
-        strip_accents=_flag(options, config, "strip_accents", None),
-        special_tokens=_special_tokens(file, config, named, normalizes=True),
+        added_ids(file.parent, config) | files.read_vocab_txt(file),
+        lowercase=flag(options, config, "do_lower_case", True),
+        strip_accents=flag(options, config, "strip_accents", None),
+        special_tokens=special_tokens(file, config, named, normalizes=True),
     )
 
 
@@ -139,8 +143,8 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
-        lowercase=_flag(file, normalizer, "lowercase", True),
-        strip_accents=_flag(file, normalizer, "strip_accents", None),
+        lowercase=flag(file, normalizer, "lowercase", True),
+        strip_accents=flag(file, normalizer, "strip_accents", None),
         special_tokens=parts.special_tokens,
     )
 
@@ -163,7 +167,7 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
         parts.merges,
         special_tokens=parts.special_tokens,
         unknown_token=parts.part("model").get("unk_token"),
-        pad_token=_content(config.get("pad_token")),
+        pad_token=content(config.get("pad_token")),
         start=start,
         end=end,
         prepend=read_prepend(parts),
@@ -181,7 +185,7 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
 def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
     options = TokenizerFile(str(file.parent), {files.CONFIG_JSON: dict(config)})
     options.expect(files.CONFIG_JSON, add_bos_token=True, add_eos_token=False)
-    return SentencePieceBPE.from_model(file, pad_token=_content(config.get("pad_token")))
+    return SentencePieceBPE.from_model(file, pad_token=content(config.get("pad_token")))
 
 
 def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
@@ -231,7 +235,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
-        pad_token=_content((config or default).get("pad_token")),
+        pad_token=content((config or default).get("pad_token")),
         end=end,
         collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
@@ -251,82 +255,6 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
     }
     marks = {"pre_tokenizer": COLLAPSE if tokenizer.collapse else SPACE, "decoder": SPACE}
     return write_parts(path, tokenizer, second_type=0, model=model, normalizer=normalizer, **marks)
-
-
-def _content(token: Any) -> Any:
-    """Return a token, which is written as a string or as an object."""
-    return token.get("content") if isinstance(token, dict) else token
-
-
-def _flag(file: Path, options: Config, name: str, default: bool | None) -> Any:
-    """Return an option that is true or false, or its ``default``."""
-    if (given := options.get(name)) is None:
-        return default
-    check_type(f"{file}: {name}", given, bool, "true or false")  # "false" would count as true
-    return given
-
-
-def _read_config(folder: Path, fixed: Config) -> dict[str, Any]:
-    """Read the options, of which those that are ``fixed`` have one value only.
-
-    Where they do not list all special tokens, an older release of the reference library wrote them,
-    which named the special tokens in a file of their own.
-    """
-    config: dict[str, Any] = {}
-    for name in (files.CONFIG_JSON, files.MAP_JSON):
-        if (file := folder / name).is_file() and config.get(ADDED) is None:
-            config |= read_json(file)
-            options = {option: _content(value) for option, value in config.items()}
-            TokenizerFile(str(folder), {name: options}).expect(name, **fixed)
-    return config
-
-
-def _added(folder: Path, config: Config) -> dict[str, int]:
-    """Return the ids of the tokens that the files beside a vocabulary may add to it."""
-    if (added := config.get(ADDED)) is not None:
-        return {token["content"]: int(number) for number, token in added.items()}
-    file = folder / files.ADDED_JSON
-    return read_json(file) if file.is_file() else {}
-
-
-def _named(config: Config) -> list[tuple[str, Any]]:
-    """Return the special tokens that :data:`ADDED` need not list, each with its option."""
-    roles = ROLES if config.get(ADDED) is None else ()
-    named = [(role, config[role]) for role in roles if config.get(role)]
-    for option in EXTRA:
-        extra = config.get(option) or []
-        tokens = extra.values() if isinstance(extra, dict) else extra
-        named += [(option, token) for token in tokens]
-    return named
-
-
-def _special_tokens(
-    file: Path, config: Config, default: Config, *, normalizes: bool
-) -> tuple[str, ...]:
-    """Return the special tokens in the options, in the order of their ids.
-
-    An empty list means none; the ``default`` holds for options without a list.
-    """
-    added = config.get(ADDED) or {}
-    tokens = [added[number] for number in sorted(added, key=int)]
-    named = [token for _, token in _named({**default, **config})]
-    tokens += [token if isinstance(token, dict) else {"content": token} for token in named]
-    name = f"{file.with_name(files.CONFIG_JSON)} or {files.MAP_JSON}"
-    return special(name, tokens, normalizes=normalizes)
-
-
-def _check_added(folder: Path, config: Config, tokenizer: Tokenizer) -> None:
-    """Reject a token that a file beside the vocabulary names and the tokenizer does not find."""
-    source = files.ADDED_JSON if config.get(ADDED) is None else ADDED
-    named = [*((source, token) for token in _added(folder, config)), *_named(config)]
-    for option, token in named:
-        if (content := _content(token)) not in tokenizer.special_tokens:
-            raise ValueError(
-                f"{folder}: {option} names the token {content!r}, which is not a special one; this "
-                "package finds added tokens exactly as they stand, and skips them with the special "
-                f"ones. If that will do, list it in added_tokens of {files.TOKENIZER_JSON} or, if "
-                f"there is none, in {EXTRA[1]} of {files.CONFIG_JSON}"
-            )
 
 
 #: The functions that read each class, by file; the first file that exists is read.
@@ -403,8 +331,8 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Any:
     check_kind("the class", kind.__name__, KINDS)
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
-    config = _read_config(path, FIXED.get(kind, {}))
+    config = read_options(path, FIXED.get(kind, {}))
     name = next(name for name in readers if (path / name).is_file())
     tokenizer = readers[name](path / name, config)
-    _check_added(path, config, tokenizer)
+    check_added(path, config, tokenizer)
     return tokenizer
