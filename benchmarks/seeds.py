@@ -150,7 +150,7 @@ def leak(page: Page, seeds: range) -> Iterator[dict[str, float]]:
 
 
 def warm_up(page: Page, seeds: range) -> Iterator[dict[str, float]]:
-    """Chapter 9: training without a warm-up, with one, and with a lower rate, both norms."""
+    """Chapter 9: no warm-up, one, and a lower rate, each with post-norm and with pre-norm."""
     for cell in ("f2f4a123", "c6647b39"):
         page.run(cell)
     for seed in seeds:

@@ -751,8 +751,8 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
     Raises
     ------
     ValueError
-        If it is either, or is more than 10 to the power of 18: PyTorch's own integers end soon
-        after. The message names it and the limit.
+        If it is either, or more than 10**18, close to the largest integer that PyTorch holds; the
+        message names it and the limit.
     """
     if not isinstance(given, int) or isinstance(given, bool) or given < least:
         raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")

@@ -15,7 +15,7 @@ OF_A_TOKENIZER = frozenset(
     {"vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer.model", "spiece.model"}
     | {"added_tokens.json", "special_tokens_map.json"}
 )
-#: The file that describes a model, and the reference library's about texts that it writes.
+#: The file that describes a model, and the one in which the reference library says how it writes.
 OF_A_MODEL = frozenset({"config.json", "generation_config.json"})
 
 #: Suffixes of hidden folders that are being written and of those that are being deleted.
@@ -78,7 +78,7 @@ def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
     Files already there are kept, and nothing changes if the block raises. Where a tokenizer is
     written, though, all files of an older one go, because another kind has files of other names.
-    So does an older model's ``generation_config.json`` where a ``config.json`` is written.
+    Where a ``config.json`` is written, an older model's ``generation_config.json`` goes too.
 
     Parameters
     ----------

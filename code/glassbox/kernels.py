@@ -222,7 +222,7 @@ class _CrossEntropy(Function):
 
 def _cross_entropy(logits: Tensor, *inputs: Any) -> Any:
     if not torch.compiler.is_compiling() and is_wrapped(logits):
-        return NotImplemented  # torch.func refuses a Function of this kind
+        return NotImplemented  # torch.func refuses this kind of Function
     return _CrossEntropy.apply(logits, *inputs)
 
 

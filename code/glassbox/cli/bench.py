@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     FileNotFoundError
         If neither the package nor the working directory is in a repository with benchmarks.
     ValueError
-        If the time given for them is not positive, or endless.
+        If the time given for them is not positive and finite.
     """
     if not 0 < arguments.seconds < math.inf:
         raise ValueError(f"--seconds {arguments.seconds:g}: expected more than 0 and finite")

@@ -62,7 +62,7 @@ class RotaryScaling:
             given: object = getattr(self, name)
             if isinstance(given, bool) or not isinstance(given, Real):
                 raise TypeError(f"{name}={given!r}: expected a number")
-            object.__setattr__(self, name, float(given))  # files have none of NumPy's
+            object.__setattr__(self, name, float(given))  # JSON has no NumPy numbers
         if not 1 <= self.factor < math.inf:
             raise ValueError(f"factor={self.factor}: must be at least 1 and finite")
         if self.original_len is not None:
