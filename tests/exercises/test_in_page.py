@@ -368,6 +368,18 @@ PRINTED = {
     "print(f'|{m:4}|{m:<4d}|{\"a\":3}|{0.25:7.1%}|')": "|   5|5   |a  |  25.0%|\n",
     "print(f'{[1, m][-1]} {torch.arange(m)[1:3].sum()}')": "5 3\n",
     "print('-' * 3 + str(m), round(2.5))": "---5 2\n",
+    "print('a\\nb', 'it\\'s', 'c' f'{m}')": "a\nb it's c5\n",
+    'print(f\'{float("inf"):.2f} {-float("inf"):6.1%}\')': "inf  -inf%\n",
+    "print(list(enumerate([7], start=1)), sum([[1], [2]], []))": "[(1, 7)] [1, 2]\n",
+    "print(torch.arange(12).view(2, 3, 2).unbind(-1)[1])": "[[1, 3, 5], [7, 9, 11]]\n",
+    "print(torch.flip(torch.arange(3), [0]), torch.arange(3).roll((1,), (0,)))": (
+        "[2, 1, 0] [2, 0, 1]\n"
+    ),
+    "print(torch.arange(2).repeat((1, 2)), torch.arange(end=m).sum())": "[[0, 1, 0, 1]] 10\n",
+    "print(torch.where(torch.tensor([0, 1, 1]) > 0)[0])": "[1, 2]\n",
+    "print(F.cross_entropy(torch.zeros(4), torch.tensor(1)))": "1.386\n",
+    "print(torch.full_like(torch.zeros(2), fill_value=3, dtype=torch.int64))": "[3, 3]\n",
+    "d: float; d = 1.5; print(d, torch.special.erf(torch.zeros(1)))": "1.5 [0]\n",
 }
 
 
@@ -379,6 +391,40 @@ def test_what_is_printed_is_kept_and_changes_no_verdict(line, says, page):
     cases = EXERCISES["architecture.layers"].hidden_cases()
     assert said["passed"]
     assert page.evaluate("glassboxPage.printed") == PRINTED[line] * len(cases)
+
+
+def test_what_is_printed_outside_of_the_function_is_kept(says, page):
+    says("architecture.layers", f"{SOLUTIONS['architecture.layers'][0]}\nprint(layers(5, 3))")
+    assert page.evaluate("glassboxPage.printed") == "4\n"
+
+
+def test_a_function_may_call_itself_a_few_hundred_times(says):
+    source = "def layers(n, k):\n    return 0 if n <= 1 else 1 + layers(n - k // 2, k)"
+    assert says("architecture.layers", source)["passed"]
+
+
+def test_an_error_after_a_helper_has_returned_names_the_line_that_made_it(says):
+    helper = "def one():\n    return 1\n"
+    body = "def scores(query, key):\n    return query @ key * one()\n"
+    assert "in line 4:" in says("scaled_dot_product.scores", helper + body)["text"]
+
+
+@pytest.mark.parametrize("call", ["torch.silu(x)", "x.gelu()", "torch.one_hot(x)", "x.normalize()"])
+def test_what_torch_has_in_another_place_only_is_not_accepted_here(call, says):
+    source = f"def scores(query, key):\n    x = query\n    {call}\n    return query @ key.T"
+    assert "is not known here" in says("scaled_dot_product.scores", source)["text"]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("nan", "ValueError: cannot convert float NaN"),
+        ("inf", "OverflowError: cannot convert float"),
+    ],
+)
+def test_what_is_no_whole_number_is_not_a_recursion(number, said, says):
+    source = f"def layers(n, k):\n    return int(float('{number}'))"
+    assert said in says("architecture.layers", source)["text"]
 
 
 def test_a_format_that_the_page_does_not_know_is_named(says):

@@ -76,7 +76,7 @@ def script() -> str:
     prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
     code = re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts)
     # Signs need no spaces around them, except in texts and regular expressions.
-    code = re.sub(r'(?m)^[^"`/\\\n]+$', _squeezed, code)
+    code = re.sub(r'(?m)^(?:[^"`/\\\n]|/ )+$', _squeezed, code)
     return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
 
 

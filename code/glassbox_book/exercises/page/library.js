@@ -39,8 +39,9 @@
     const before = (a, b) => page.truth(page.compare(sign, of(a), of(b)));
     return all(values).sort((a, b) => (before(a, b) ? -1 : +before(b, a)));
   };
+  const integer = (n) => (Number.isFinite(n) ? BigInt(n) : fail(Number.isNaN(n) ? 'ValueError' : 'OverflowError', `cannot convert float ${Number.isNaN(n) ? 'NaN' : 'infinity'} to integer`));
   const even = (n) => (Math.abs(n % 1) === 0.5 ? 2 * Math.round(n / 2) : Math.round(n));
-  const bounds = (start, stop, step = 1n) => (stop === undefined ? [0n, start, step] : [start, stop, step]);
+  const bounds = (start = 0n, stop, step = 1n) => (stop === undefined ? [0n, start, step] : [start, stop, step]);
   const zip = (lists) => {
     const found = lists.map(all);
     return upTo(Math.min(...found.map((each) => each.length))).map((k) => Tuple.from(found.map((each) => each[k])))[Symbol.iterator]();
@@ -48,23 +49,23 @@
   const shown = (values, between) => values.map((value) => page.show(value)).join(between);
   function format(x, spec = '') {
     const [, side, width, digits = 6, as] = /^([<>]?)(\d*)(?:\.(\d+)(?=[f%]))?([df%]?)$/.exec(spec) ?? unknown(`the format :${spec}`);
-    const text = as === 'f' ? number(x).toFixed(digits) : as === '%' ? `${(100 * number(x)).toFixed(digits)}%` : page.show(x);
+    const n = as === 'f' ? number(x) : as === '%' ? 100 * number(x) : NaN, text = (Number.isFinite(n) ? n.toFixed(digits) : page.show(x)) + (as === '%' ? as : '');
     return side === '<' || (!side && typeof x === 'string') ? text.padEnd(width) : text.padStart(width);
   }
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': (x) => page.truth(x), 'int x': (x) => BigInt(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
+    'bool x': (x) => page.truth(x), 'int x': (x) => integer(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
-    'enumerate values': (values) => all(values).map((value, k) => Tuple.of(BigInt(k), value))[Symbol.iterator](),
+    'enumerate values start': (values, start = 0n) => all(values).map((value, k) => Tuple.of(BigInt(k) + start, value))[Symbol.iterator](),
     'len x': (x) => BigInt((x instanceof Tensor ? x.shape[0] : x?.length) ?? fail('TypeError', `object of type '${kind(x)}' has no len()`)),
     'map f *lists': (f, lists) => all(zip(lists)).map((each) => page.call(f, [...each]))[Symbol.iterator](), 'zip *lists': zip,
     'max *values key': best('>'), 'min *values key': best('<'), 'sorted values key reverse': sorted, 'reversed values': (values) => all(values).reverse()[Symbol.iterator](),
     'print *values sep end': (values, sep, end = '\n') => { spend(1000); page.printed += shown(values, sep ?? ' ') + (end ?? '\n'); return null; },
     'str x': (x = '') => page.show(x), '_f *parts': (parts) => shown(parts, ''), 'format x spec': format,
     'range start stop step': (...given) => { const [a, b, by] = bounds(...given).map(whole); return by ? new Range(a, b, by) : fail('ValueError', 'range() arg 3 must not be zero'); },
-    'round x': (x) => BigInt(even(number(x))), 'sum values': (values) => all(values).reduce((a, b) => page.operate('+', a, b), 0n),
+    'round x': (x) => integer(even(number(x))), 'sum values start': (values, start = 0n) => all(values).reduce((a, b) => page.operate('+', a, b), start),
   });
   const lists = table({
     'append l x': (l, x) => { l.push(x); return null; }, 'extend l values': (l, values) => { l.push(...all(values)); return null; },
@@ -73,7 +74,7 @@
   const finite = (f) => (x) => { const n = number(x), found = f(n); return Number.isFinite(found) || !Number.isFinite(n) ? found : fail('ValueError', 'math domain error'); };
   const { sqrt, exp, log, log2, sin, cos, tanh } = Math;
   const math = new Module('math', new Map(Object.entries({ inf: Infinity, pi: Math.PI, nan: NaN, e: Math.E })),
-    families(['x', finite, { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['x', (f) => (x) => BigInt(f(number(x))), { floor: Math.floor, ceil: Math.ceil }], ['values', (f) => (values) => all(values).reduce(f, 1n), { prod: (a, b) => page.operate('*', a, b) }]));
+    families(['x', finite, { sqrt, exp, log, log2, sin, cos, tanh, erf }], ['x', (f) => (x) => integer(f(number(x))), { floor: Math.floor, ceil: Math.ceil }], ['values', (f) => (values) => all(values).reduce(f, 1n), { prod: (a, b) => page.operate('*', a, b) }]));
 
   // Of torch: what works on numbers one by one, on rows of them, or makes them.
   function erf(x) {  // a series near zero, a fraction beyond
@@ -137,7 +138,7 @@
   const named = (kind, otherwise) => (kind ? kind.name || kind.dtype || unknown('such a dtype') : otherwise);
   const filled = (shape, value, dtype) => make(named(dtype, dtypeOf(value)), Array.from(shape), upTo(shape.reduce((a, b) => a * b, 1)).map(() => number(value)));
   const functions = table({
-    'tensor data dtype': (data, dtype) => { const x = tensor(data, named(dtype)); return cast(x, named(dtype, x.dtype)); }, 'full size value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
+    'tensor data dtype': (data, dtype) => { const x = tensor(data, named(dtype)); return cast(x, named(dtype, x.dtype)); }, 'full size fill_value dtype': (size, value, dtype) => filled(sizes([size].flat()), value, dtype),
     'zeros *size dtype': (size, dtype) => filled(sizes(size), 0, dtype), 'ones *size dtype': (size, dtype) => filled(sizes(size), 1, dtype),
     'arange start end step dtype'(start, stop, step, dtype) {
       const given = bounds(start, stop, step), [a, b, by] = given.map(number), places = upTo(Math.max(0, Math.ceil((b - a) / by)));
@@ -150,6 +151,7 @@
       return cast(page.swap(found, 0, d), dtype);
     },
     'where condition x other'(...given) {
+      if (given[1] === undefined && given[2] === undefined) return Tuple.from(page.nonzero(given[0]));
       if (!dtypeOf(given[1]) || !dtypeOf(given[2])) fail('TypeError', 'where() takes tensors and numbers');
       const mixed_ = page.promote(given[1], given[2]), parts = given.map((x, k) => tensor(x, k ? mixed_ : undefined)), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
       if (dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${dtype}`);

@@ -19,20 +19,20 @@
   const OTHERS = new Set(('assert async await class del except finally global nonlocal raise try with yield '
     + ':= { << >>').split(' '));
 
-  function words(source) {
+  function words(source, first = 1) {
     const found = [], indents = [0];
     const opened = [];  // the lines of the brackets that are still open
-    let line = 1, fresh = true, place = 0;
+    let line = first, fresh = true, place = 0;
     const add = (kind, text = '') => found.push({ kind, text, line });
     const wrong = (message) => { page.line = line; fail('SyntaxError', message); };
     // f'a {x:.2f}' is read as _f('a ', format(x, '.2f')).
     const formatted = (text) => {
       const [, quote, inside] = /^("{3}|'{3}|.)([^]*)\1$/.exec(text), parts = [];
       for (const [piece, value, spec = ''] of inside.matchAll(/\{([^{}]+?)(?::([^{}[\]:]*))?\}|(?:[^{}]|\{\{|\}\})+|./g)) {
-        if (/^[{}]$/.test(piece)) wrong('a brace in this f-string stands alone');
+        if (/^[{}]$/.test(piece)) wrong('this brace in an f-string is not known here');
         parts.push(value ? `format(${value}, ${quote}${spec}${quote})` : quote + piece.replace(/([{}])\1/g, '$1') + quote);
       }
-      found.push(...words(`_f(${parts})`).slice(0, -2).map((word) => ({ ...word, line })));
+      found.push(...words(`_f(${parts})`, line).slice(0, -2).map((word) => ({ ...word, line })));
     };
     while (place < source.length) {
       if (fresh) {
@@ -174,13 +174,15 @@
       const refuse = (how) => (isOurs ? unknown(`${called}() ${how}`) : fail('TypeError', `${called}() cannot be called ${how}`));
       return Object.assign((args, byName = new Map()) => {
         const local = new Scope(scope);
+        for (const name of byName.keys()) if (!takes.some((each) => each.name === name)) refuse(`with an argument '${name}'`);
         takes.forEach(({ name, isRest }, k) => {
           const value = isRest ? Tuple.from(args.slice(k)) : k < args.length ? args[k] : byName.has(name) ? byName.get(name) : defaults[k];
           local.set(name, value === undefined ? refuse(`without an argument '${name}'`) : value);
         });
-        for (const name of byName.keys()) if (!local.own.has(name)) refuse(`with an argument '${name}'`);
         if (args.length > takes.length && !takes.at(-1)?.isRest) refuse(`with ${args.length} arguments`);
-        return deeper(() => run(local));
+        const { line } = page, found = deeper(() => run(local));
+        page.line = line;
+        return found;
       }, { takes });
     };
 
@@ -239,9 +241,12 @@
       return power ? (scope) => operate('**', base(scope), power(scope)) : base;
     };
     const primary = () => {
+      const isText = () => tokens[i].kind === 'text' || tokens[i].text === '_f', begins = isText();
       let value = atom();
       for (let sign = accept('.', '(', '['); sign; sign = accept('.', '(', '[')) value = { '.': member, '(': called, '[': entry }[sign](value);
-      return value;
+      if (!begins || !isText()) return value;
+      const one = value, rest = primary();
+      return (scope) => operate('+', one(scope), rest(scope));
     };
     const member = (value) => {
       const name = take('name');
@@ -271,7 +276,10 @@
     const atom = () => {
       const { kind, text } = tokens[i++];
       if (kind === 'name') return Object.assign((scope) => scope.find(text), { assign: (scope, value) => scope.set(text, value) });
-      if (kind === 'text') return () => text.replace(/^("""|'''|.)([^]*)\1$/, '$2');
+      if (kind === 'text') {
+        const inside = text.replace(/^("""|'''|.)([^]*)\1$/, '$2').replace(/\\([nt\\'"\n])/g, (_, sign) => ({ n: '\n', t: '\t', '\n': '' })[sign] ?? sign);
+        return () => inside;
+      }
       if (kind === 'number') {
         const plain = text.replaceAll('_', ''), value = /^(\d+|0[xob].*)$/i.test(plain) ? BigInt(plain) : Number(plain);
         return () => value;
@@ -363,7 +371,7 @@
       }
       if (sign) return () => ({ break: BREAK, continue: CONTINUE })[sign];
       const targets = [list()];
-      if (accept(':')) expression();  // an annotation
+      if (accept(':') && expression() && !is('=')) return () => undefined;  // an annotation alone
       const { kind, text } = tokens[i];
       if (kind === 'sign' && text !== '==' && /^\W+=$/.test(text)) {
         const value = ++i && list();
@@ -458,7 +466,7 @@
 
   let depth = 0;
   function deeper(run) {
-    try { return ++depth > 150 ? fail('RecursionError', 'maximum recursion depth exceeded') : run(); } finally { depth--; }
+    try { return ++depth > 400 ? fail('RecursionError', 'maximum recursion depth exceeded') : run(); } finally { depth--; }
   }
   function call(f, args, byName) {
     spend();

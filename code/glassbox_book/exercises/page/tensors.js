@@ -243,7 +243,7 @@ globalThis.glassboxPage ??= {};
 
   Object.assign(glassboxPage, {
     ARITHMETIC, Dtype, ELLIPSIS, PythonError, Slice, Tensor, Tuple, along, axis, binary, cast, dtypeOf, dtypes, entry, expand, fail, fill,
-    getItem, isFloat, item, make, matmul, nested, number, permute, promote, reduce, reshaped, restart, select, sizes, sliced, spend, swap,
+    getItem, isFloat, item, make, matmul, nested, nonzero, number, permute, promote, reduce, reshaped, restart, select, sizes, sliced, spend, swap,
     tensor, to, together, total, unknown, upTo, viewed, whole,
   });
 })();
