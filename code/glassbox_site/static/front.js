@@ -166,7 +166,7 @@
       say(`${result.text}${result.familiar ? "" : " (This sentence is unlike those the translator was trained on: do not rely on the translation.)"}`);
       bring(drawn);
       if (!still.matches) {
-        if (drawn.getBoundingClientRect().top < 64) drawn.scrollIntoView();  // a film above the screen is not seen
+        if (drawn.getBoundingClientRect().top < 64) drawn.scrollIntoView();
         start();
       }
       own.dataset.state = "done";

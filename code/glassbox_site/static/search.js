@@ -158,7 +158,7 @@
     const field = form.querySelector("input");
     const box = form.parentElement.querySelector(".gb-found");
     const alone = !form.closest("dialog");  // the page of the search
-    if (alone) field.value = new URLSearchParams(location.search).get("q") ?? "";
+    if (alone) field.value ||= new URLSearchParams(location.search).get("q") ?? "";
     const find = () => answer(field.value, box, alone ? Infinity : AT_ONCE);
     field.addEventListener("input", () => {
       find();
