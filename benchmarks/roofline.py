@@ -80,8 +80,8 @@ def measure(
 
 def product(device: str, dtype: torch.dtype, vectors: int, width: int, rounds: int) -> Point:
     """Time the product of some vectors and one matrix."""
-    x = torch.ones(vectors, width, device=device, dtype=dtype)
-    weight = torch.ones(width, width, device=device, dtype=dtype)
+    x = torch.randn(vectors, width, device=device, dtype=dtype)
+    weight = torch.randn(width, width, device=device, dtype=dtype)
     seconds = fastest_of(lambda: x @ weight.T, device, rounds=rounds)
     operations = 2 * vectors * width**2
     n_bytes = (width**2 + 2 * vectors * width) * dtype.itemsize
