@@ -144,7 +144,7 @@
     if (!still.matches) start();
   });
 
-  // Only now is anything fetched: scripts, then the translator.
+  // Only now is anything fetched.
   own.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (own.dataset.state === "busy") return;
