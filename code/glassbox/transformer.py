@@ -1,5 +1,6 @@
 """The whole Transformer: an encoder that reads, a decoder that writes (chapters 7 and 8)."""
 
+import copy
 import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -310,11 +311,11 @@ class Transformer(Writer):
         super().__init__()
         self.config = config = TransformerConfig() if config is None else config
         self.source_embedding = _embedding(config, config.vocab_size)
-        self.target_embedding = (
-            self.source_embedding
-            if config.target_vocab_size is None
-            else _embedding(config, config.target_vocab_size)
-        )
+        if config.target_vocab_size is None:  # two modules with one weight
+            self.target_embedding = copy.deepcopy(self.source_embedding)
+            self.target_embedding.weight = self.source_embedding.weight
+        else:
+            self.target_embedding = _embedding(config, config.target_vocab_size)
         self.source_positions = make_positions(config, bidirectional=True)
         self.target_positions = make_positions(config, bidirectional=False)
         self.dropout = Dropout(config.dropout)

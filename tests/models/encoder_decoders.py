@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.func import functional_call
 
 from glassbox import padding_mask, record
 from glassbox.transformer import Transformer
@@ -182,6 +183,14 @@ class EncoderDecoderProperties:
             close(other(source, target), expected)
             tied = other.output.weight is other.target_embedding.weight
             assert tied == model.config.tie_embeddings
+
+    def test_called_with_other_weights_it_keeps_its_own(self, model, source, target):
+        before = dict(model.named_parameters(remove_duplicate=False))
+        others = {name: torch.zeros_like(x) for name, x in model.named_parameters()}
+        functional_call(model, others, (source, target))
+        after = dict(model.named_parameters(remove_duplicate=False))
+        assert after.keys() == before.keys()
+        assert all(after[name] is x for name, x in before.items())
 
     def test_one_word_on_each_side_is_enough(self, model, device):
         one = torch.ones(1, 1, dtype=torch.int64, device=device)

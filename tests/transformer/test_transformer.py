@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.func import functional_call
 
 from glassbox import padding_mask, record
 from glassbox.positional import RelativePositionBias, SinusoidalPositions, sinusoidal_encoding
@@ -190,7 +191,7 @@ def test_narrower_queries_and_keys_are_the_table_s_row_b():
 
 def test_with_one_vocabulary_source_target_and_output_share_their_vectors():
     model = make("the paper's")
-    assert model.source_embedding is model.target_embedding
+    assert model.source_embedding.weight is model.target_embedding.weight
     assert model.output.weight is model.source_embedding.weight
     assert "output.bias" not in model.state_dict()
     assert count(config_of("the paper's", vocab_size=20)) - count(config_of("the paper's")) == 16
@@ -205,7 +206,7 @@ def test_with_two_vocabularies_target_and_output_share_theirs():
 
 def test_an_output_apart_has_vectors_of_its_own():
     model = make("pre-norm, learned")
-    assert model.source_embedding is model.target_embedding
+    assert model.source_embedding.weight is model.target_embedding.weight
     assert model.output.weight is not model.target_embedding.weight
     assert model.output.weight.data_ptr() != model.target_embedding.weight.data_ptr()
     assert model.output.bias.shape == (19,)
@@ -563,6 +564,15 @@ def test_copied_or_saved_and_loaded_it_is_the_same(kind, model, tmp_path):
         tied = other.output.weight is other.target_embedding.weight
         assert tied == model.config.tie_embeddings
         assert len(list(other.parameters())) == len(list(model.parameters()))
+
+
+def test_called_with_other_weights_it_keeps_its_own(model):
+    before = dict(model.named_parameters(remove_duplicate=False))
+    others = {name: torch.zeros_like(x) for name, x in model.named_parameters()}
+    assert not functional_call(model, others, texts(model)).any()
+    after = dict(model.named_parameters(remove_duplicate=False))
+    assert after.keys() == before.keys()
+    assert all(after[name] is x for name, x in before.items())
 
 
 def test_a_copy_learns_by_itself(model):
