@@ -85,6 +85,7 @@ def marian():
     )
     theirs = transformers.MarianMTModel(config)
     theirs.generation_config.bad_words_ids = [[PAD]]  # as in the published models
+    theirs.generation_config.renormalize_logits = True
     theirs.final_logits_bias.fill_(-6.0)[:, PAD] = 0.0  # it would be written nearly everywhere
     return Marian, theirs
 

@@ -96,6 +96,7 @@ def test_the_reference_loads_what_is_saved_without_complaint(shape, tmp_path):
     assert Marian.from_pretrained(tmp_path).config == model.config
     loaded = MarianMTModel.from_pretrained(tmp_path)
     assert loaded.generation_config.bad_words_ids == [[model.config.pad_id]]
+    assert loaded.generation_config.renormalize_logits
 
 
 def test_one_embedding_for_all_is_written_once(tmp_path):

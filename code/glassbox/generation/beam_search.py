@@ -203,6 +203,8 @@ def _search(batch: RunningBatch) -> Beams:
     for length in range(1, config.max_new_tokens + 1):
         last = length == config.max_new_tokens
         log_probs = batch.process(logits.log_softmax(dim=-1))
+        if batch.never:  # the published models that rule out tokens renormalise the others
+            log_probs = log_probs.log_softmax(dim=-1)
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
         ends = batch.ends(candidates.tokens) | last
 

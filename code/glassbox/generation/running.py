@@ -60,6 +60,8 @@ class RunningBatch:
         Number of prompt tokens among them.
     cache : Cache or None
         The model's keys and values, or ``None`` without ``use_cache``.
+    never : list of int
+        The tokens that the model never writes.
 
     Raises
     ------
@@ -101,7 +103,7 @@ class RunningBatch:
         self._ids = F.pad(prompt_ids, (0, config.max_new_tokens), value=config.fill_id).long()
         self._eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=self._ids.device)
         never: Any = getattr(self.model.config, "never_written", ())
-        self._never = [token for token in never if token not in config.eos_ids]
+        self.never = [token for token in never if token not in config.eos_ids]
         self._mask: Tensor | None = None
         self._positions: Tensor | None = None
         if prompt_mask is not None and not prompt_mask.all():
@@ -181,7 +183,7 @@ class RunningBatch:
 
         ``logits``, ``(batch, vocab)``, are those of the token after the first ``length``, or all.
         """
-        logits = suppress(logits, self._never) if self._never else logits
+        logits = suppress(logits, self.never) if self.never else logits
         mask = None if self.mask is None else self.mask[:, :length]
         return process(logits, self.config, self.token_ids[:, :length], self.prompt_len, mask)
 

@@ -55,7 +55,8 @@ class Marian(Transformer):
 
     Post-norm, sinusoidal positions, one table for all embeddings, multiplied by the square root of
     ``d_model``, and a bias on the logits. In generation it never writes the padding token, which
-    the published models rule out with ``bad_words_ids``; its logits are the reference's.
+    the published models rule out with ``bad_words_ids``; its logits are the reference's. Beam
+    search renormalises the other probabilities, as the published ``renormalize_logits`` asks.
 
     Parameters
     ----------

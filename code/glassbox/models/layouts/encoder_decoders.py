@@ -131,6 +131,7 @@ MARIAN = Layout(
     written={
         "forced_eos_token_id": lambda config: config.eos_id,
         "bad_words_ids": lambda config: [[config.pad_id]],
+        "renormalize_logits": lambda config: True,
     },
     architectures=("MarianMTModel",),
     names={
