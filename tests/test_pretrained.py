@@ -419,6 +419,20 @@ def test_a_parameter_with_two_names_is_found_without_being_told():
     assert Tied().tied_names() == {"second.weight": "first.weight"}
 
 
+@pytest.mark.parametrize("make_model", [lambda: small_gpt2(), lambda: make()], ids=["GPT2", "ours"])
+def test_equal_parameters_that_were_tied_are_saved_once(make_model, tmp_path):
+    model = make_model()
+    expected = model.export()[1]
+    model.load_state_dict({n: x.clone() for n, x in model.state_dict().items()}, assign=True)
+    assert not model.tied_names()
+    model.save_pretrained(tmp_path)
+    assert load_file(tmp_path / "model.safetensors").keys() == expected.keys()
+    loaded = type(model).from_pretrained(tmp_path)
+    assert loaded.tied_names()
+    for name, x in loaded.export()[1].items():
+        assert torch.equal(x, expected[name])
+
+
 def damage(folder: Path, **entries: Any) -> Path:
     described = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(described | entries))
@@ -553,6 +567,12 @@ def rename(prefix: str, use: Any) -> None:
     use({prefix + name: x for name, x in model.state_dict().items()})
 
 
+def with_an_output_apart() -> GPT2:
+    model = small_gpt2()
+    model.output.weight = nn.Parameter(model.output.weight.detach() + 1)
+    return model
+
+
 def from_weights(convert: Any) -> GPT2:
     model = small_gpt2()
     weights = {name: convert(x) for name, x in model.state_dict().items()}
@@ -647,6 +667,19 @@ BAD_CALLS: dict[str, Any] = {
         lambda _: from_weights(lambda x: x.to("meta")),
         ValueError,
         ["embedding.weight is a torch.strided tensor on meta", "the meta device holds no numbers"],
+    ),
+    "a model without numbers": (
+        lambda tmp_path: small_gpt2().to("meta").save_pretrained(tmp_path),
+        ValueError,
+        ["embedding.weight is a torch.strided tensor on meta", "the meta device holds no numbers"],
+    ),
+    "an output that is no longer tied": (
+        lambda tmp_path: with_an_output_apart().save_pretrained(tmp_path),
+        ValueError,
+        [
+            "output.weight is no longer tied to embedding.weight, and differs from it",
+            "model.output.weight = model.embedding.weight",
+        ],
     ),
     "sparse weights": (
         lambda _: from_weights(torch.Tensor.to_sparse),

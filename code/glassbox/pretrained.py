@@ -271,14 +271,15 @@ class Pretrained(nn.Module):
         ValueError
             As for :meth:`save_pretrained`.
         """
-        self._check_parts()
+        check_weights(dict(self.named_parameters()))
+        parameters = self._checked_parameters()
         entries = self.reference_layout().write_config(self.config)
         entries["dtype"] = str(dtype or next(self.parameters()).dtype).removeprefix("torch.")
-        weights = {n: x.detach().to("cpu", dtype) for n, x in self.named_parameters()}
+        weights = {name: x.detach().to("cpu", dtype) for name, x in parameters.items()}
         return entries, self.to_reference(weights)
 
-    def _check_parts(self) -> None:
-        """Reject parts and parameters that the saved configuration would not restore."""
+    def _checked_parameters(self) -> dict[str, Tensor]:
+        """Return each parameter once; reject what the saved configuration would not restore."""
         with torch.device("meta"), _Undrawn():
             expected = type(self)(self.config)
         parts = dict(self.named_modules())
@@ -299,10 +300,21 @@ class Pretrained(nn.Module):
                 f"{', '.join(changed) or name} is not what the configuration says, and only that "
                 "is saved: the file would load as another model. Undo the change first"
             )
-        tied = self.tied_names()
-        ours = {name: x for name, x in self.state_dict().items() if name not in tied}
+        tied, ours = self.tied_names(), self.state_dict(keep_vars=True)
+        for name, first in expected.tied_names().items():
+            if name in tied or not {name, first} <= ours.keys():
+                continue
+            if not torch.equal(ours[name], ours[first]):
+                raise ValueError(
+                    f"{name} is no longer tied to {first}, and differs from it, but the "
+                    "configuration says that they are one: only one of them would be saved. Tie "
+                    f"them again: model.{name} = model.{first}"
+                )
+            tied[name] = first  # equal, as load_state_dict(..., assign=True) leaves them
+        ours = {name: x for name, x in ours.items() if name not in tied}
         hint = ". Only what that describes is saved: undo the change, or save state_dict() yourself"
         expected._check_fit(ours, f"this {type(self).__name__}", hint)
+        return ours
 
     def load_weights(self, weights: Mapping[str, Tensor], where: str = "this dictionary") -> None:
         """Replace all parameters by copies of these tensors.
