@@ -242,6 +242,16 @@ def test_tokens_that_were_added_to_the_model_s_are_read(gpt2, tmp_path):
     assert loaded.encode(text) == reference.encode(text).ids
 
 
+@pytest.mark.parametrize(
+    ("options", "token"),
+    [("{}", "<pad>"), ('{"model_max_length": 512}', "<pad>"), ('{"pad_token": null}', None)],
+)
+def test_a_padding_token_that_no_option_names_is_the_usual_one(options, token, captions, tmp_path):
+    Unigram.train(captions[:20], 60).save(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(options)
+    assert Unigram.load(tmp_path).pad_token == token
+
+
 @pytest.mark.slow
 def test_t5_s_file_is_read_with_its_character_map(character_map, captions, tmp_path):
     tokenizer = Unigram.train(captions[:100], 300, character_map=character_map)

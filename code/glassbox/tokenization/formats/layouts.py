@@ -235,7 +235,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
-        pad_token=content((config or default).get("pad_token")),
+        pad_token=content({**default, **config}.get("pad_token")),
         end=end,
         collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
