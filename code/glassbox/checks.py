@@ -754,7 +754,8 @@ def check_at_least(name: str, given: Any, least: int, hint: str = "") -> None:
         If it is either, or more than 10**18, close to the largest integer that PyTorch holds; the
         message names it and the limit.
     """
-    if not isinstance(given, int) or isinstance(given, bool) or given < least:
+    # A free length of a model being exported is a SymInt.
+    if not isinstance(given, int | torch.SymInt) or isinstance(given, bool) or given < least:
         raise ValueError(f"{name}={given!r}: expected an int, at least {least}{hint}")
     if given > 10**18:
         raise ValueError(f"{name}={given}: expected an int, at most 10**18")

@@ -280,6 +280,25 @@ def test_exported_with_a_free_length_it_gives_the_same(make):
         close(program.module()(ids), model(ids))
 
 
+@pytest.mark.usefixtures("compiler")
+def test_exported_with_a_cache_of_a_free_length_it_gives_the_same(make):
+    class Stepwise(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = make()
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            cache = self.model.new_cache(ids.size(1))
+            self.model(ids[:, :-1], cache=cache)
+            return self.model(ids[:, -1:], cache=cache)
+
+    stepwise, length = Stepwise(), torch.export.Dim("length", min=3, max=12)
+    program = torch.export.export(stepwise, (some_ids(2, 6),), dynamic_shapes=({1: length},))
+    for n in (3, 6, 12):
+        ids = some_ids(2, n)
+        close(program.module()(ids), stepwise.model(ids)[:, -1:])
+
+
 def test_mapped_over_texts_it_gives_the_loss_of_each_and_its_gradients(make):
     model, ids = make(dropout=0.0), some_ids(3, 6)
     parameters = {name: x.detach() for name, x in model.named_parameters()}
