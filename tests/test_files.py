@@ -144,6 +144,19 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
     assert place.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_folder_that_is_replaced_keeps_its_mode_and_that_of_its_files(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir(0o700)
+    (place / "old").touch(0o600)
+    with folder_at(place) as part:
+        part.chmod(0o755)
+        for name in ("old", "new"):
+            (part / name).touch()
+            (part / name).chmod(0o644)
+    modes = [path.stat().st_mode & 0o777 for path in (place, place / "old", place / "new")]
+    assert modes == [0o700, 0o600, 0o644]
+
+
 def test_a_link_stays_one_and_what_it_names_is_written(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     target, link = tmp_path / "out" / "real.json", tmp_path / "link.json"

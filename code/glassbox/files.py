@@ -59,7 +59,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield part
         for written in (*part.rglob("*"), part):
             _sync(written)
-        _keep_mode(path, part)
+            _keep_mode(path / written.relative_to(part), written)
         old = _set_aside(path) if part.is_dir() and path.exists() else None
         try:
             part.replace(path)
@@ -198,8 +198,8 @@ def write_json(file: Path, content: Mapping[str, Any], **options: Any) -> None:
 
 
 def _keep_mode(old: Path, new: Path) -> None:
-    """Give a file the mode of the one that it replaces, which perhaps only its owner may read."""
-    if old.is_file() and new.is_file():
+    """Give a file or folder the mode of what it replaces, which perhaps only its owner may read."""
+    if (old.is_file() and new.is_file()) or (old.is_dir() and new.is_dir()):
         shutil.copymode(old, new)
 
 
