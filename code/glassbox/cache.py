@@ -14,7 +14,8 @@ class KeyValueCache:
 
     The first step allocates two buffers of their final length, which are filled from the left:
     each step writes its own keys and values and copies none of the earlier ones, unless a backward
-    pass may need these as they are.
+    pass may need these as they are. Only keys and values that need gradients show this: where the
+    queries alone need them, a backward pass through several steps fails, so do without a cache.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def text_pieces(
 
     A token that stands for bytes may end in the middle of a character. An incomplete character
     waits for the next token; joined, the pieces are the text of all tokens, unless it ends inside a
-    character.
+    character or has bytes that are no characters, which the encoding of a text never has.
 
     Parameters
     ----------
@@ -90,6 +90,7 @@ def has_stop_string(
     """Return which texts contain one of these strings, wherever its token boundaries are.
 
     The prompt is decoded, but not searched: without it, decoders drop the space before a word.
+    ``decode`` must not strip white space from the ends of a text.
 
     Parameters
     ----------
