@@ -598,7 +598,9 @@ def check_kind(name: str, given: str, known: tuple[str, ...]) -> None:
 
 
 def check_same_memory(memory: Tensor, key: Tensor) -> None:
-    """Reject a memory other than the one whose keys are in the cache.
+    """Reject a memory of another shape than the one whose keys are in the cache.
+
+    Another memory of the same shape is not noticed: the keys in the cache are used.
 
     Raises
     ------
