@@ -135,7 +135,8 @@ def _short_and_half(query: Tensor, key: Tensor) -> bool:
     # On short texts, training in half precision on a CPU takes up to six times as long with the
     # kernel as with the formula.
     return (
-        query.device.type == "cpu"
+        not torch.compiler.is_compiling()
+        and query.device.type == "cpu"
         and query.dtype in (torch.bfloat16, torch.float16)
         and query.size(2) * key.size(2) <= 128 * 128
     )
