@@ -1,8 +1,9 @@
 """Check everything: style, types, package, every cell of every chapter, the site, the browser.
 
-Three steps run in parallel: the smallest machine has two cores, and a browser often waits. The
-last lines say what passed, with counts, and what was skipped and why. `check.py STEP ...` runs
-only the named steps; this is also how the cells run on imitated processors.
+Four steps run in parallel: the smallest machine has two cores, but a browser often waits, and a
+long step that starts last would leave a core idle. The last lines say what passed, with counts, and
+what was skipped and why. `check.py STEP ...` runs only the named steps; this is also how the cells
+run on imitated processors.
 """
 
 import os
@@ -20,7 +21,7 @@ from threading import Event
 from tools.notebooks import ROOT, notebooks
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-AT_ONCE = 3
+AT_ONCE = 4
 #: Python keeps what it has compiled even where a container forbids it: otherwise every step and
 #: every kernel would compile the package and the tests again. One core each: threads would wait.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
