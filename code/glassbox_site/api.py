@@ -67,7 +67,8 @@ class Api(SphinxDirective):
     def section(self, module: str) -> nodes.section:
         """Return a section for a module, with everything public that it defines."""
         section = nodes.section("", ids=[make_id(self.env, self.state.document, "", module)])
-        section += nodes.title("", "", nodes.literal("", module))
+        parts = re.findall(r"[^.]+\.?", module)  # on a phone, a long name breaks between them
+        section += nodes.title("", "", *(nodes.literal("", part) for part in parts))
         self.parse(["```{eval-rst}", f".. automodule:: {module}", "```"], section)
         if not public_names(module):  # a package: its names are defined in its modules
             section += self.parse([links([module])], nodes.container(classes=["gb-names"]))
