@@ -169,6 +169,21 @@ def test_what_was_begun_with_or_without_gradients_goes_on_with_or_without(before
 # A model's.
 
 
+@pytest.mark.parametrize("after", MODES)
+@pytest.mark.parametrize("before", MODES)
+def test_a_memory_that_was_read_in_one_mode_is_kept_in_another(before, after):
+    model, target, memory = make("the paper's"), torch.tensor([[5, 6, 7]]), torch.randn(1, 4, 16)
+    cache = model.new_cache(3)
+    with MODES[before]():
+        model.decode(target[:, :2], memory, cache=cache)
+    with MODES[after]():
+        logits = model.decode(target[:, 2:], memory, cache=cache)
+        torch.testing.assert_close(logits, model.decode(target, memory)[:, 2:])
+    if logits.requires_grad:
+        logits.sum().backward()
+        assert all(x.grad is None or x.grad.isfinite().all() for x in model.parameters())
+
+
 def test_every_layer_has_one_of_its_own_past_and_one_of_the_memory():
     cache = Cache(3, 8)
     assert len(cache.layers) == 3

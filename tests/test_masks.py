@@ -25,6 +25,13 @@ def test_fewer_queries_than_keys_are_the_last_positions():
     assert causal_mask(1, 5).all()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+@pytest.mark.usefixtures("as_a_reader")  # a length is a tensor then
+def test_a_model_that_makes_one_can_be_traced():
+    traced = torch.jit.trace(lambda x: x * causal_mask(x.size(0), x.size(1)), torch.ones(2, 3))
+    assert torch.equal(traced(torch.ones(4, 6)), causal_mask(4, 6).float())
+
+
 def test_a_causal_mask_is_made_where_it_is_asked_for(device):
     assert causal_mask(3, device=device).device.type == device
     assert causal_mask(3, device="meta").device.type == "meta"

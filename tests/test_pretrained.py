@@ -419,11 +419,33 @@ def test_a_parameter_with_two_names_is_found_without_being_told():
     assert Tied().tied_names() == {"second.weight": "first.weight"}
 
 
-@pytest.mark.parametrize("make_model", [lambda: small_gpt2(), lambda: make()], ids=["GPT2", "ours"])
+MODELS = pytest.mark.parametrize("make_model", [small_gpt2, make], ids=["GPT2", "ours"])
+
+
+@MODELS
+@pytest.mark.parametrize("assign", [True, False], ids=["assigned", "copied into an empty model"])
+def test_tied_parameters_stay_tied_however_they_are_loaded(make_model, assign):
+    model = make_model()
+    tied, weights = model.tied_names(), {n: x.clone() for n, x in model.state_dict().items()}
+    assert tied
+    other = copy.deepcopy(model).to("meta")
+    assert other.tied_names() == tied
+    if not assign:
+        other.to_empty(device="cpu")
+    other.load_state_dict(weights, assign=assign)
+    assert other.tied_names() == tied
+    for name, x in other.state_dict().items():
+        assert torch.equal(x, weights[name])
+
+
+@MODELS
 def test_equal_parameters_that_were_tied_are_saved_once(make_model, tmp_path):
     model = make_model()
     expected = model.export()[1]
-    model.load_state_dict({n: x.clone() for n, x in model.state_dict().items()}, assign=True)
+    for name in model.tied_names():
+        part, _, last = name.rpartition(".")
+        own = nn.Parameter(model.get_parameter(name).detach().clone())
+        setattr(model.get_submodule(part), last, own)
     assert not model.tied_names()
     model.save_pretrained(tmp_path)
     assert load_file(tmp_path / "model.safetensors").keys() == expected.keys()

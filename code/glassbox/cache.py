@@ -135,7 +135,9 @@ class KeyValueCache:
     def _filled(self, buffer: Tensor | None) -> Tensor:
         if buffer is None:
             raise ValueError("the cache is empty: it has keys and values after the first step")
-        return buffer[:, :, : self.length]
+        filled = buffer[:, :, : self.length]
+        outside = not (torch.compiler.is_compiling() or torch.is_inference_mode_enabled())
+        return filled.clone() if outside and filled.is_inference() else filled
 
     def _moved(self, buffer: Tensor, rows: Tensor) -> Tensor:
         if rows.numel() != buffer.size(0) or _in_use(buffer):

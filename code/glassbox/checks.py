@@ -124,8 +124,9 @@ def check_whole(name: str, given: Any) -> None:
     TypeError
         If it is not; the message names it.
     """
-    # A free length of a model being exported is a SymInt.
-    if isinstance(given, bool) or not isinstance(given, Integral | torch.SymInt):
+    # A free length of a model being exported is a SymInt, of one being traced a tensor.
+    free = torch.Tensor if torch.jit.is_tracing() else torch.SymInt
+    if isinstance(given, bool) or not isinstance(given, Integral | free):
         raise wrong_type(name, given, "a whole number")
 
 

@@ -377,6 +377,41 @@ class Pretrained(nn.Module):
                 f"the weights in {where} do not fit its configuration. {'. '.join(wrong)}{hint}"
             )
 
+    def load_state_dict(self, *args: Any, **options: Any) -> Any:
+        """Load a state dict as PyTorch does; tied parameters stay tied, even with ``assign``.
+
+        Parameters
+        ----------
+        *args, **options
+            As for :meth:`torch.nn.Module.load_state_dict`.
+
+        Returns
+        -------
+        NamedTuple
+            The names of missing and of unexpected tensors.
+
+        Raises
+        ------
+        RuntimeError
+            As :meth:`torch.nn.Module.load_state_dict`.
+        """
+        tied = self.tied_names()
+        result = super().load_state_dict(*args, **options)
+        self._tie(tied)
+        return result
+
+    def _apply(self, *args: Any, **options: Any) -> Self:
+        # Off the meta device, PyTorch makes a parameter of its own for each name.
+        tied = self.tied_names()
+        super()._apply(*args, **options)
+        self._tie(tied)
+        return self
+
+    def _tie(self, names: Mapping[str, str]) -> None:
+        for name, first in names.items():
+            owner, _, last = name.rpartition(".")
+            setattr(self.get_submodule(owner), last, self.get_parameter(first))
+
     def tied_names(self) -> dict[str, str]:
         """Map the second name of each parameter that appears twice to its first name."""
         first: dict[nn.Parameter, str] = {}

@@ -161,7 +161,11 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def special_ids(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return the special ids among the ``entries`` of a ``generation_config.json``."""
-    return {name: entries[name] for name in SPECIAL_IDS if entries.get(name) is not None}
+    given = {name: entries[name] for name in SPECIAL_IDS if entries.get(name) is not None}
+    for name, ids in given.items():
+        if isinstance(ids, list) and len(ids) == 1:
+            given[name] = ids[0]
+    return given
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

@@ -109,7 +109,8 @@ def test_texts_end_where_generation_config_json_says(tmp_path):
     reference = make_reference()
     prompt = torch.tensor([[5, 7, 9]])
     fifth = reference.generate(prompt, max_new_tokens=5, min_new_tokens=5, do_sample=False)[0, -1]
-    reference.generation_config.eos_token_id = [2, int(fifth)]  # config.json says 2
+    # The file config.json says 2; the last is beyond the vocabulary, as defaults of others are.
+    reference.generation_config.eos_token_id = [2, int(fifth), 50256]
     reference.generation_config.pad_token_id = 0
     expected = reference.generate(prompt, max_new_tokens=9, do_sample=False)
     reference.save_pretrained(tmp_path)

@@ -7,6 +7,7 @@ import torch
 from transformers import MarianConfig as ReferenceConfig
 from transformers import MarianModel, MarianMTModel
 
+from glassbox.generation import beam_search, generate
 from glassbox.models import T5, Marian, MarianConfig, T5Config
 from glassbox.positional import sinusoidal_encoding
 from glassbox.transformer import Transformer, TransformerConfig
@@ -92,6 +93,16 @@ def test_every_entry_of_the_reference_s_configuration_has_its_place():
     )
     written = config.to_reference()
     assert {name: written[name] for name in REFERENCE} == REFERENCE
+
+
+@pytest.mark.parametrize("options", [{"eos_id": ()}, {"min_new_tokens": 8}], ids=str)
+@pytest.mark.parametrize("n_beams", [1, 2])
+def test_beams_that_n_grams_leave_no_token_are_refused(n_beams, options):
+    model = TestMarian.make(vocab_size=6, pad_id=5, bos_id=5, eos_id=0).eval()
+    options |= {"source_ids": torch.tensor([[1, 2, 0]]), "max_new_tokens": 8, "no_repeat_ngram": 1}
+    assert not beam_search(model, n_beams=2, **options).scores.isnan().any()
+    with pytest.raises(ValueError, match="no_repeat_ngram=1 rules out every token"):
+        generate(model, n_beams=n_beams, **options)
 
 
 def test_positions_are_all_sines_then_all_cosines_on_both_sides():

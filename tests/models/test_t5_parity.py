@@ -127,6 +127,12 @@ def test_files_of_the_first_release_are_read(tmp_path):
     assert_equal(T5.from_pretrained(tmp_path), reference, *some_texts(60, 0))
 
 
+def test_the_end_may_be_a_list_of_one_token():
+    reference = T5ForConditionalGeneration(ReferenceConfig(**SMALL))
+    reference.generation_config.eos_token_id = [5]  # config.json says 1
+    assert T5.from_pretrained(reference).config.eos_id == 5
+
+
 def test_files_of_the_later_models_say_that_the_projection_is_not_tied(tmp_path):
     reference = make_reference(**LATER)
     reference.save_pretrained(tmp_path)

@@ -204,7 +204,8 @@ def _search(batch: RunningBatch) -> Beams:
         last = length == config.max_new_tokens
         log_probs = batch.process(logits.log_softmax(dim=-1))
         if batch.never:  # the published models that rule out tokens renormalise the others
-            log_probs = log_probs.log_softmax(dim=-1)
+            total = log_probs.logsumexp(dim=-1, keepdim=True)
+            log_probs = log_probs - total.masked_fill(total == -math.inf, 0.0)
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
         ends = batch.ends(candidates.tokens) | last
 

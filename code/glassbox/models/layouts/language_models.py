@@ -24,9 +24,11 @@ SCALING: dict[str, dict[str, str]] = {
 
 
 def _read_ids(ids: Any, entries: Entries) -> Any:
-    """Return the ids, or None for default ids of the reference that exceed the vocabulary."""
-    ids = tuple(ids) if isinstance(ids, list) else ids
-    return ids if in_vocabulary(ids, entries["vocab_size"]) else None
+    """Return the ids without those of the reference's defaults that exceed the vocabulary."""
+    size = entries["vocab_size"]
+    if isinstance(ids, list):
+        return tuple(one for one in ids if in_vocabulary(one, size)) or None
+    return ids if in_vocabulary(ids, size) else None
 
 
 def _write_ids(ids: Any, _: Entries) -> Any:
