@@ -10,24 +10,10 @@ from glassbox.checks import check_kind
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import unigram, wordpiece
 from glassbox.tokenization.bpe import BPE, END_OF_TEXT
-from glassbox.tokenization.formats import files
-from glassbox.tokenization.formats.options import (
-    ADDED,
-    Config,
-    added_ids,
-    check_added,
-    content,
-    flag,
-    read_options,
-    special_tokens,
-)
+from glassbox.tokenization.formats import files, options, tokenizer_json
+from glassbox.tokenization.formats.options import Config
 from glassbox.tokenization.formats.spaces import read_prepend, spaces
-from glassbox.tokenization.formats.tokenizer_json import (
-    TokenizerFile,
-    added_token,
-    read_tokenizer_json,
-    write_parts,
-)
+from glassbox.tokenization.formats.tokenizer_json import TokenizerFile, read_parts, write_parts
 from glassbox.tokenization.pre_tokenize import METASPACE
 from glassbox.tokenization.sentencepiece_bpe import SentencePieceBPE
 from glassbox.tokenization.tokenizer import Tokenizer
@@ -54,14 +40,14 @@ COLLAPSE = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, S
 
 
 def _read_bpe_vocabulary(file: Path, config: Config) -> BPE:
-    merges_file, options = file.with_name(files.MERGES_TXT), file.with_name(files.CONFIG_JSON)
-    added = added_ids(file.parent, config)
+    merges_file, settings = file.with_name(files.MERGES_TXT), file.with_name(files.CONFIG_JSON)
+    added = options.added_ids(file.parent, config)
     tokenizer = BPE(
         added | read_json(file),
         files.read_merges(merges_file),
-        special_tokens=special_tokens(file, config, OF_GPT2, normalizes=False),
-        pad_token=content(config.get("pad_token")),
-        add_prefix_space=flag(options, config, "add_prefix_space", False),
+        special_tokens=options.special_tokens(file, config, OF_GPT2, normalizes=False),
+        pad_token=options.content(config.get("pad_token")),
+        add_prefix_space=options.flag(settings, config, "add_prefix_space", False),
     )
     _check_merges(merges_file, tokenizer, added)
     return tokenizer
@@ -96,14 +82,14 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
         parts.vocabulary,
         parts.merges,
         special_tokens=parts.special_tokens,
-        pad_token=content(config.get("pad_token")),
-        add_prefix_space=flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
+        pad_token=options.content(config.get("pad_token")),
+        add_prefix_space=options.flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
     )
 
 
 def _bpe_parts(file: Path, *, byte_fallback: bool) -> TokenizerFile:
     """Read the file of a byte-pair encoding, either byte-level or with byte fallback."""
-    parts = read_tokenizer_json(file, "BPE")
+    parts = read_parts(file, "BPE")
     given = bool(parts.part("model").get("byte_fallback"))
     if given != byte_fallback:
         loader = "SentencePieceBPE.load" if given else "BPE.load"
@@ -123,17 +109,17 @@ def _write_bpe(tokenizer: BPE, path: Path) -> dict[str, Any]:
 
 
 def _read_wordpiece_txt(file: Path, config: Config) -> WordPiece:
-    options, named = file.with_name(files.CONFIG_JSON), OF_BERT | {"mask_token": wordpiece.MASK}
+    settings, named = file.with_name(files.CONFIG_JSON), OF_BERT | {"mask_token": wordpiece.MASK}
     return WordPiece(
-        added_ids(file.parent, config) | files.read_vocab_txt(file),
-        lowercase=flag(options, config, "do_lower_case", True),
-        strip_accents=flag(options, config, "strip_accents", None),
-        special_tokens=special_tokens(file, config, named, normalizes=True),
+        options.added_ids(file.parent, config) | files.read_vocab_txt(file),
+        lowercase=options.flag(settings, config, "do_lower_case", True),
+        strip_accents=options.flag(settings, config, "strip_accents", None),
+        special_tokens=options.special_tokens(file, config, named, normalizes=True),
     )
 
 
 def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
-    parts = read_tokenizer_json(file, "WordPiece")
+    parts = read_parts(file, "WordPiece")
     parts.expect("model", unk_token=wordpiece.UNKNOWN, continuing_subword_prefix=wordpiece.PREFIX)
     parts.expect("model", max_input_chars_per_word=wordpiece.MAX_WORD_LENGTH)
     parts.expect("normalizer", type="BertNormalizer", clean_text=True, handle_chinese_chars=True)
@@ -143,8 +129,8 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     normalizer = parts.part("normalizer")
     return WordPiece(
         parts.vocabulary,
-        lowercase=flag(file, normalizer, "lowercase", True),
-        strip_accents=flag(file, normalizer, "strip_accents", None),
+        lowercase=options.flag(file, normalizer, "lowercase", True),
+        strip_accents=options.flag(file, normalizer, "strip_accents", None),
         special_tokens=parts.special_tokens,
     )
 
@@ -162,16 +148,6 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
     parts = _bpe_parts(file, byte_fallback=True)
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     start, end = parts.frame(again=True)
-    tokenizer = SentencePieceBPE(
-        parts.vocabulary,
-        parts.merges,
-        special_tokens=parts.special_tokens,
-        unknown_token=parts.part("model").get("unk_token"),
-        pad_token=content(config.get("pad_token")),
-        start=start,
-        end=end,
-        prepend=read_prepend(parts),
-    )
     inner = next((token for token in map("".join, parts.merges) if METASPACE in token[1:]), None)
     pre_tokenizer = parts.part("pre_tokenizer")
     if inner and pre_tokenizer and pre_tokenizer.get("split", True):
@@ -179,13 +155,22 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
             f"{file}: the pre_tokenizer has split=True, but a merge builds {inner!r}, which spans "
             "two words; this package implements split=False only"
         )
-    return tokenizer
+    return SentencePieceBPE(
+        parts.vocabulary,
+        parts.merges,
+        special_tokens=parts.special_tokens,
+        unknown_token=parts.part("model").get("unk_token"),
+        pad_token=options.content(config.get("pad_token")),
+        start=start,
+        end=end,
+        prepend=read_prepend(parts),
+    )
 
 
 def _read_sentencepiece_model(file: Path, config: Config) -> SentencePieceBPE:
-    options = TokenizerFile(str(file.parent), {files.CONFIG_JSON: dict(config)})
-    options.expect(files.CONFIG_JSON, add_bos_token=True, add_eos_token=False)
-    return SentencePieceBPE.from_model(file, pad_token=content(config.get("pad_token")))
+    settings = TokenizerFile(str(file.parent), {files.CONFIG_JSON: dict(config)})
+    settings.expect(files.CONFIG_JSON, add_bos_token=True, add_eos_token=False)
+    return SentencePieceBPE.from_model(file, pad_token=options.content(config.get("pad_token")))
 
 
 def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, Any]:
@@ -201,7 +186,7 @@ def _write_sentencepiece(tokenizer: SentencePieceBPE, path: Path) -> dict[str, A
 
 
 def _read_unigram_json(file: Path, config: Config) -> Unigram:
-    parts = read_tokenizer_json(file, "Unigram")
+    parts = read_parts(file, "Unigram")
     parts.expect("model", byte_fallback=False)
     parts.expect("normalizer", type=(None, "Precompiled"))
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
@@ -235,7 +220,7 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         pieces,
         special_tokens=parts.special_tokens,
         unknown_token=pieces[unknown][0],
-        pad_token=content({**default, **config}.get("pad_token")),
+        pad_token=options.content({**default, **config}.get("pad_token")),
         end=end,
         collapse=types == known,
         character_map=base64.b64decode(table) if table else None,
@@ -297,11 +282,10 @@ def save(tokenizer: Tokenizer, folder: str | os.PathLike[str]) -> None:
         the tokenizer is not in :data:`WRITERS`.
     """
     check_kind("the class", type(tokenizer).__name__, KINDS)
-    ids = tokenizer.vocabulary
-    added = {str(ids[token]): added_token(token) for token in tokenizer.special_tokens}
+    added = tokenizer_json.added_tokens(tokenizer)
     with atomic_update(folder) as beside:
         config = WRITERS[type(tokenizer)](tokenizer, beside)
-        config |= {"pad_token": tokenizer.pad_token, ADDED: added}
+        config |= {"pad_token": tokenizer.pad_token, options.ADDED: added}
         write_json(beside / files.CONFIG_JSON, config, indent=2)
 
 
@@ -331,8 +315,8 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Any:
     check_kind("the class", kind.__name__, KINDS)
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
-    config = read_options(path, FIXED.get(kind, {}))
+    config = options.read_options(path, FIXED.get(kind, {}))
     name = next(name for name in readers if (path / name).is_file())
     tokenizer = readers[name](path / name, config)
-    check_added(path, config, tokenizer)
+    options.check_added(path, config, tokenizer)
     return tokenizer

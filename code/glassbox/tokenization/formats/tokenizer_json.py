@@ -9,8 +9,7 @@ from glassbox.files import read_json, write_json
 from glassbox.tokenization.formats.files import TOKENIZER_JSON
 from glassbox.tokenization.tokenizer import Tokenizer
 
-_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-_FLAGS["special"] = True
+_FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False) | {"special": True}
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ class TokenizerFile:
                 )
 
 
-def read_tokenizer_json(file: Path, kind: str) -> TokenizerFile:
+def read_parts(file: Path, kind: str) -> TokenizerFile:
     """Read a ``tokenizer.json`` whose model is of the expected ``kind``.
 
     Raises
@@ -172,10 +171,10 @@ def write_parts(
         "pair": frame("A", 0) + frame("B", second_type),
         "special_tokens": named,
     }
-    added = sorted(tokenizer.special_tokens, key=ids.__getitem__)
+    added = sorted(added_tokens(tokenizer).items())
     content = {
         "version": "1.0",
-        "added_tokens": [{"id": ids[token], **added_token(token)} for token in added],
+        "added_tokens": [{"id": number, **token} for number, token in added],
         "post_processor": template if special else None,
     }
     write_json(folder / TOKENIZER_JSON, content | parts)
@@ -187,9 +186,10 @@ def write_parts(
     }
 
 
-def added_token(content: str) -> dict[str, Any]:
-    """Describe a special token as the reference library does: matched verbatim."""
-    return {"content": content, **_FLAGS}
+def added_tokens(tokenizer: Tokenizer) -> dict[int, dict[str, Any]]:
+    """Describe the special tokens, by id, as the reference library does: matched verbatim."""
+    ids = tokenizer.vocabulary
+    return {ids[token]: {"content": token, **_FLAGS} for token in tokenizer.special_tokens}
 
 
 def special(file: str, added: Sequence[Mapping[str, Any]], *, normalizes: bool) -> tuple[str, ...]:
