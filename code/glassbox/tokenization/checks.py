@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from glassbox.checks import check_type, check_whole, wrong_type
+from glassbox.checks import check_type, check_whole, wrong_shape, wrong_type
 
 
 def check_text(text: Any) -> None:
@@ -78,10 +78,7 @@ def check_ids(ids: Any, vocab_size: int) -> list[int]:
     """
     if hasattr(ids, "ndim"):  # of PyTorch or NumPy
         if ids.ndim != 1:
-            raise ValueError(
-                f"ids has shape {tuple(ids.shape)}; expected one axis: decode the rows of a batch "
-                "one by one"
-            )
+            raise wrong_shape("ids", ids, "one axis: decode the rows of a batch one by one")
         ids = ids.tolist()
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise wrong_type("ids", ids, "whole numbers")

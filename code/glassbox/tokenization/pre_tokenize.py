@@ -7,14 +7,8 @@ and cuts in front of it.
 
 import unicodedata
 
-from glassbox.tokenization.characters import (
-    CHINESE,
-    CONTROL,
-    LATER_SMALL_LETTERS,
-    MARK,
-    PUNCTUATION,
-    compile_pattern,
-)
+from glassbox.tokenization import characters
+from glassbox.tokenization.characters import compile_pattern
 
 #: GPT-2's pattern of a word: a contraction, or letters, digits or other characters with at most one
 #: space in front, or white space (all of it at the end of the text, elsewhere all but the last
@@ -25,7 +19,7 @@ GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s
 METASPACE = "\u2581"
 
 #: BERT's pattern of a word: a punctuation character, or all characters up to one or to a space.
-BERT_PATTERN = rf"{PUNCTUATION}|[[^\s]--{PUNCTUATION}]+"
+BERT_PATTERN = rf"{characters.PUNCTUATION}|[[^\s]--{characters.PUNCTUATION}]+"
 #: SentencePiece's pattern of a word: its ``▁``, and all characters up to the next.
 METASPACE_PATTERN = rf"{METASPACE}?[^{METASPACE}]+|{METASPACE}"
 
@@ -86,14 +80,14 @@ def normalize_bert(text: str, *, lowercase: bool = True, strip_accents: bool | N
     -----
     Devlin et al. (2019), in the code published with it. Chapter 2.
     """
-    for kind, instead in ((CONTROL, ""), (r"\s", " "), (CHINESE, r" \g<0> ")):
+    for kind, instead in ((characters.CONTROL, ""), (r"\s", " "), (characters.CHINESE, r" \g<0> ")):
         text = compile_pattern(kind).sub(instead, text)
     if lowercase if strip_accents is None else strip_accents:
-        text = compile_pattern(MARK).sub("", unicodedata.normalize("NFD", text))
+        text = compile_pattern(characters.MARK).sub("", unicodedata.normalize("NFD", text))
     if lowercase:
         # Python lower-cases a capital sigma at the end of a word to the final form; the reference
         # looks at one character at a time.
-        text = text.replace("\u03a3", "\u03c3").lower().translate(LATER_SMALL_LETTERS)
+        text = text.replace("\u03a3", "\u03c3").lower().translate(characters.LATER_SMALL_LETTERS)
     return text
 
 
