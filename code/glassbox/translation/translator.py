@@ -79,11 +79,10 @@ class Translator:
     """
 
     def __init__(self, model: Transformer, tokenizer: TranslationTokenizer) -> None:
-        config = model.config
         sizes = {"vocab_size": len(tokenizer), "written_vocab_size": len(tokenizer)}
         ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
         for name, expected in (sizes | ids).items():
-            if (ours := getattr(config, name)) != expected:
+            if (ours := getattr(model.config, name)) != expected:
                 raise ValueError(
                     f"the model has {name}={ours}, the tokenizer {expected}: give the model the "
                     "tokenizer it was trained with"
@@ -170,17 +169,15 @@ class Translator:
             If there is no such direction, or the text leaves several possible.
         """
         directions = self._directions(source, to)
-        languages = {one for one, _ in directions}
+        languages, targets = map(set, zip(*directions, strict=True))
         classifier = self.tokenizer.classifier
-        if len({other for _, other in directions}) > 1 and len(languages) > 1 and classifier:
-            ids = self.tokenizer.encode_text(text)
-            probabilities = classifier.probabilities(ids)
+        if len(languages) > 1 and len(targets) > 1 and classifier:
+            probabilities = classifier.probabilities(self.tokenizer.encode_text(text))
             spoken = max(sorted(languages), key=probabilities.__getitem__)
-            directions = [pair for pair in directions if pair[0] == spoken]
-        targets = sorted({other for _, other in directions})
+            targets = {target for language, target in directions if language == spoken}
         if len(targets) > 1:
-            raise ValueError(f"into which language? Give to=..., one of {targets}")
-        return targets[0]
+            raise ValueError(f"into which language? Give to=..., one of {sorted(targets)}")
+        return targets.pop()
 
     def other_language(
         self, text: str, *, source: str | None = None, to: str | None = None
@@ -203,10 +200,9 @@ class Translator:
             If there is no such direction.
         """
         sources = {one for one, _ in self._directions(source, to)}
-        if self.tokenizer.classifier is None:
+        if (classifier := self.tokenizer.classifier) is None:
             return None
-        ids = self.tokenizer.encode_text(text)
-        probabilities = self.tokenizer.classifier.probabilities(ids)
+        probabilities = classifier.probabilities(self.tokenizer.encode_text(text))
         spoken = max(probabilities, key=probabilities.__getitem__)
         return spoken if probabilities[spoken] > SURE and spoken not in sources else None
 
