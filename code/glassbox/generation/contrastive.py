@@ -117,11 +117,10 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     ended = torch.zeros(ids.size(0), dtype=torch.bool, device=ids.device)
     rows = torch.arange(ids.size(0), device=ids.device)
 
-    prompt = batch.read_hidden()
-    past = F.pad(prompt, (0, 0, 0, config.max_new_tokens))  # room for the new tokens
-    logits = batch.model.logits(prompt[:, -1:])[:, 0]
+    past = F.pad(batch.read_hidden(), (0, 0, 0, config.max_new_tokens))  # room for the new tokens
     for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
         mask = batch.mask
+        logits = batch.model.logits(past[:, length - 1 : length])[:, 0]
         check_logits(logits)
         logits = batch.process(logits)
         logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
@@ -137,7 +136,6 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
 
         batch.reorder(rows * k + best)
         past[:, length] = hidden[rows, best]
-        logits = batch.model.logits(past[:, length : length + 1])[:, 0]
         ended |= batch.ends(tokens[rows, best])
         if config.eos_ids and ended.all():
             return

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_at_least, wrong_shape
 from glassbox.generation.checks import check_choice, check_logits, check_model, vocabulary
 from glassbox.generation.choice import greedy
 from glassbox.generation.config import GenerationConfig, configure
@@ -137,10 +137,9 @@ def speculative(
     with torch.inference_mode():
         target = RunningBatch(model, prompt_ids, config, **inputs)
         if len(target.token_ids) > 1:
-            raise ValueError(
-                f"prompt_ids has shape {tuple(target.token_ids.shape)}; expected (1, length): the "
-                "rows of a batch would accept different numbers of tokens. Pass them one by one"
-            )
+            why = "the rows of a batch would accept different numbers of tokens"
+            fits = f"(1, length): {why}. Pass them one by one"
+            raise wrong_shape("prompt_ids", target.token_ids, fits)
         helper = RunningBatch(draft, target.token_ids, config, **inputs)
         counts = _speculate(target, helper, n_draft, generator)
     return Speculation(target.token_ids.clone(), *counts)
@@ -184,10 +183,10 @@ def _speculate(
             batch.append(token.view(1, 1))
         n_proposed, n_accepted, n_passes = n_proposed + n, n_accepted + n_taken, n_passes + 1
 
-        for place, new in enumerate(target.token_ids[0, before:].tolist(), start=1):
-            if new in config.eos_ids:
-                target.crop(before + place)
-                return n_proposed, n_accepted, n_passes
+        ended = target.ends(target.token_ids[0, before:]).nonzero()
+        if len(ended):
+            target.crop(before + int(ended[0]) + 1)
+            break
     return n_proposed, n_accepted, n_passes
 
 
