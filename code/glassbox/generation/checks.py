@@ -57,18 +57,15 @@ def check_source(model: nn.Module, prompt_ids: object, source_ids: object, mask:
     ValueError
         If a source is missing or superfluous, or there is no prompt.
     """
-    name = type(model).__name__
-    if hasattr(model, "encode"):
-        if source_ids is None:
-            raise ValueError(
-                f"source_ids is None, but {name} has an encoder: pass what it is to read"
-            )
-    elif source_ids is not None or mask is not None:
+    name, reads = type(model).__name__, hasattr(model, "encode")
+    if reads and source_ids is None:
+        raise ValueError(f"source_ids is None, but {name} has an encoder: pass what it is to read")
+    if not reads and (source_ids is not None or mask is not None):
         raise ValueError(
             f"{name} has no encoder to read source_ids or source_mask: expected None; make "
             "the source part of the prompt"
         )
-    elif prompt_ids is None:
+    if not reads and prompt_ids is None:
         raise ValueError(f"prompt_ids is None: {name} needs at least one token to continue from")
 
 
@@ -121,20 +118,16 @@ def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: 
     several = isinstance(stop_strings, Collection) and not isinstance(stop_strings, str)
     if not several or not all(isinstance(string, str) for string in stop_strings):
         raise TypeError(f"stop_strings={stop_strings!r}: expected several strings, as in ['end']")
+    wrong = None
     if stop_strings and not hasattr(tokenizer, "decode"):
-        raise ValueError(
-            f"stop_strings={list(stop_strings)} with tokenizer={tokenizer!r}: to find them in the "
-            "text, pass the tokenizer that reads it"
-        )
-    if "" in stop_strings:
-        raise ValueError(
-            f"stop_strings={list(stop_strings)}: an empty string is in every text, which would "
-            "end at once"
-        )
-    if stop_strings and n_beams > 1:
-        raise ValueError(
-            f"stop_strings={list(stop_strings)} with n_beams={n_beams}: beams end at eos_id only"
-        )
+        cure = "to find them in the text, pass the tokenizer that reads it"
+        wrong = f" with tokenizer={tokenizer!r}: {cure}"
+    elif "" in stop_strings:
+        wrong = ": an empty string is in every text, which would end at once"
+    elif stop_strings and n_beams > 1:
+        wrong = f" with n_beams={n_beams}: beams end at eos_id only"
+    if wrong:
+        raise ValueError(f"stop_strings={list(stop_strings)}{wrong}")
 
 
 def check_room(

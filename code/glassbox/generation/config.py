@@ -178,14 +178,12 @@ class GenerationConfig:
             )
 
     def _check_contradictions(self) -> None:
-        if self.min_new_tokens > self.max_new_tokens:
+        least, most = self.min_new_tokens, self.max_new_tokens
+        if least > most:
+            raise ValueError(f"min_new_tokens={least} is more than max_new_tokens={most}")
+        if least and self.eos_id is not None and not self.eos_ids:
             raise ValueError(
-                f"min_new_tokens={self.min_new_tokens} is more than "
-                f"max_new_tokens={self.max_new_tokens}"
-            )
-        if self.min_new_tokens and self.eos_id is not None and not self.eos_ids:
-            raise ValueError(
-                f"min_new_tokens={self.min_new_tokens} with eos_id={self.eos_id}: where no token "
+                f"min_new_tokens={least} with eos_id={self.eos_id}: where no token "
                 "ends a text, max_new_tokens alone says how long it is"
             )
         if self.sample and self.n_beams > 1:
@@ -198,15 +196,14 @@ class GenerationConfig:
                 f"n_best={self.n_best} is more than n_beams={self.n_beams}: "
                 "only what is followed can be returned"
             )
-        for names, idle, cure in (
-            (SAMPLING, not self.sample, "sample=False: nothing is drawn; add sample=True"),
-            (BEAMS, self.n_beams == 1, "n_beams=1: there is nothing to choose from"),
-        ):
-            for name in names:
-                if idle and (given := getattr(self, name)) != getattr(GenerationConfig, name):
-                    raise ValueError(
-                        f"{name}={given!r} changes nothing with {cure}, or leave it out"
-                    )
+        idle: dict[str, str] = {}
+        if not self.sample:
+            idle |= dict.fromkeys(SAMPLING, "sample=False: nothing is drawn; add sample=True")
+        if self.n_beams == 1:
+            idle |= dict.fromkeys(BEAMS, "n_beams=1: there is nothing to choose from")
+        for name, why in idle.items():
+            if (given := getattr(self, name)) != getattr(GenerationConfig, name):
+                raise ValueError(f"{name}={given!r} changes nothing with {why}, or leave it out")
 
 
 def configure(config: GenerationConfig | None, options: dict[str, Any]) -> GenerationConfig:
