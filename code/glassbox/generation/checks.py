@@ -70,15 +70,19 @@ def check_source(model: nn.Module, prompt_ids: object, source_ids: object, mask:
 
 
 def check_prompt(
-    model: nn.Module, prompt_ids: Tensor, prompt_mask: Tensor | None, memory: Tensor | None
+    model: nn.Module,
+    prompt_ids: Tensor,
+    prompt_mask: Tensor | None,
+    memory: Tensor | None,
+    max_new_tokens: int,
 ) -> None:
-    """Reject prompts that cannot be continued.
+    """Reject prompts that cannot be continued with so many tokens.
 
     Raises
     ------
     ValueError
-        If a prompt is empty, padded on the right or padded without a mask, an id is not in the
-        vocabulary, or ids, mask and the ``memory`` of the sources do not fit.
+        If a prompt is empty, too long, padded on the right or padded without a mask, an id is not
+        in the vocabulary, or ids, mask and the ``memory`` of the sources do not fit.
     TypeError
         If the ids are not integers, or the mask is not boolean.
     """
@@ -102,6 +106,7 @@ def check_prompt(
             f"prompt_mask is False at the last token of row {row}: prompts are padded on the left, "
             "because they are continued on the right; move the padding to the front"
         )
+    check_room(model, length, max_new_tokens)
 
 
 def check_stop_strings(stop_strings: Sequence[str], tokenizer: object, n_beams: int = 1) -> None:

@@ -8,13 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import INTEGERS, check_dtype, check_whole, wrong_shape
-from glassbox.generation.checks import (
-    check_logits,
-    check_model,
-    check_prompt,
-    check_room,
-    check_source,
-)
+from glassbox.generation.checks import check_logits, check_model, check_prompt, check_source
 from glassbox.generation.choice import process
 from glassbox.generation.config import GenerationConfig
 from glassbox.generation.penalties import suppress
@@ -97,9 +91,8 @@ class RunningBatch:
         if prompt_ids is None:
             sources: Any = source_ids  # which check_source demands
             prompt_ids = sources.new_full((len(sources), 1), self.model.config.bos_id)
-        check_prompt(model, prompt_ids, prompt_mask, self._memory)
+        check_prompt(model, prompt_ids, prompt_mask, self._memory, config.max_new_tokens)
         self.prompt_len = self.length = prompt_ids.size(1)
-        check_room(model, self.prompt_len, config.max_new_tokens)
         self._ids = F.pad(prompt_ids, (0, config.max_new_tokens), value=config.fill_id).long()
         self._eos_ids = torch.tensor(config.eos_ids, dtype=torch.int64, device=self._ids.device)
         never: Any = getattr(self.model.config, "never_written", ())
