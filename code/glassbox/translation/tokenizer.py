@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 
@@ -139,8 +139,7 @@ class TranslationTokenizer:
         )
         blank = cls(bpe, tuple(texts), pairs, lowercase)
         ids = {name: map(blank.encode_text, part) for name, part in texts.items()}
-        classifier = LanguageClassifier.fit(ids, len(bpe))
-        return cls(bpe, tuple(texts), pairs, lowercase, classifier)
+        return replace(blank, classifier=LanguageClassifier.fit(ids, len(bpe)))
 
     def __len__(self) -> int:
         """Return the number of tokens."""

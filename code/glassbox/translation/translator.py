@@ -337,13 +337,12 @@ class Translator:
                 beams = beam_search(self.model, config=settings, **inputs)
                 rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
         rows = [self._end(ids) for ids in rows]
-        found = []
-        for ids, log in zip(rows, self._log_probabilities(row, rows), strict=True):
+        found: dict[str, Alternative] = {}  # the most probable translation with each text
+        logs = self._log_probabilities(row, rows)
+        for log, ids in sorted(zip(logs, rows, strict=True), key=lambda pair: -pair[0]):
             text, tokens = self.tokenizer.decode(ids), self.tokenizer.tokens(ids[1:])
-            found.append(Alternative(text, math.exp(log), log, tokens))
-        found.sort(key=lambda one: one.log_probability, reverse=True)
-        first: dict[str, Alternative] = {}
-        return [one for one in found if first.setdefault(one.text, one) is one]
+            found.setdefault(text, Alternative(text, math.exp(log), log, tokens))
+        return list(found.values())
 
     def reread(self, source_ids: list[int], target_ids: list[int]) -> tuple[Tape, Tensor]:
         """Let the model read a translation again, in eval mode, and record every attention.
