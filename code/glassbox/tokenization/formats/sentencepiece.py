@@ -58,11 +58,10 @@ def read_model(file: Path) -> dict[str, Any]:
     model = layout.ModelProto()
     try:
         model.ParseFromString(file.read_bytes())
+        if not model.pieces or not all(map(model.HasField, ("trainer_spec", "normalizer_spec"))):
+            raise ValueError("it lacks the pieces, or how they were trained, or the normalizer")
     except (DecodeError, ValueError) as error:
         raise ValueError(f"{file} is not a SentencePiece model, or truncated: {error}") from error
-    if not (model.pieces and model.HasField("trainer_spec") and model.HasField("normalizer_spec")):
-        lacks = "it lacks the pieces, or how they were trained, or the normalizer"
-        raise ValueError(f"{file} is not a SentencePiece model, or truncated: {lacks}")
     training, normalizer = model.trainer_spec, model.normalizer_spec
     if training.model_type != training.BPE:
         kind = training.ModelType.Name(training.model_type)
