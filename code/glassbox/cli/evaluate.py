@@ -1,6 +1,6 @@
 """``glassbox evaluate``: measure a model on a test set, in every way that applies."""
 
-import argparse
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ import torch
 
 from glassbox.checks import check_at_least, need
 from glassbox.cli.device import find_device
-from glassbox.cli.translate import check_directions, check_folder
+from glassbox.cli.translate import check_folder, matching
 from glassbox.files import atomic_write, write_json
 
 if TYPE_CHECKING:
@@ -30,25 +30,19 @@ CORPORA = {
 DEFAULT_BEAMS = [1, 5]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
     add("model", metavar="MODEL", help="a model in the package, or a folder: runs/mine/model")
     corpora = "tatoeba or multi30k for a translator, shakespeare for a language model, english for "
     corpora += "a BERT (default: the first that suits the model)"
     add("--data", choices=CORPORA, help=corpora)
-    add(
-        "--split",
-        help="such as test, valid, test_2017 (default: test for pairs, valid for other texts)",
-    )
+    splits = "such as test, valid, test_2017 (default: test for pairs, valid for other texts)"
+    add("--split", help=splits)
     add("--from", metavar="LANGUAGE", dest="source", help="of the sentences; all if left out")
     add("--to", metavar="LANGUAGE", help="into which they are translated; all if left out")
-    add(
-        "--beams",
-        metavar="N,N",
-        type=parse_beams,
-        help="beams of each way to decode; 1 is greedy (default: 1,5)",
-    )
+    beams = "beams of each way to decode; 1 is greedy (default: 1,5)"
+    add("--beams", metavar="N,N", type=parse_beams, help=beams)
     add("--length-penalty", metavar="A", type=float, help="of beam search; more prefers long ones")
     add("--limit", metavar="N", type=int, help="only the first N texts, or characters")
     add("--batch-size", metavar="N", type=int, default=64, help="(default: %(default)s)")
@@ -56,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", metavar="FILE", type=Path, help="also write all scores to this file")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Measure the model given by ``arguments``, print the figures, and return 0.
 
     Raises
@@ -114,9 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def measure_directions(
-    translator: "Translator", arguments: argparse.Namespace
-) -> Iterator[dict[str, Any]]:
+def measure_directions(translator: "Translator", arguments: Namespace) -> Iterator[dict[str, Any]]:
     """Measure each direction of a translator that a corpus has, and print its figures.
 
     Parameters
@@ -138,10 +130,7 @@ def measure_directions(
     """
     from glassbox.evaluation import corpora
 
-    directions = translator.tokenizer.directions
-    check_directions(directions, arguments)
-    source, to = arguments.source, arguments.to
-    asked = [pair for pair in directions if source in (None, pair[0]) and to in (None, pair[1])]
+    asked = matching(translator.tokenizer.directions, arguments)
     candidates = [arguments.data] if arguments.data else [*corpora.CORPORA]
     for corpus in candidates:
         if found := [pair for pair in asked if {*pair} <= {*corpora.CORPORA[corpus]}]:
@@ -158,7 +147,7 @@ def measure_directions(
 
 
 def _measure_direction(
-    translator: "Translator", test: "ParallelTest", arguments: argparse.Namespace
+    translator: "Translator", test: "ParallelTest", arguments: Namespace
 ) -> dict[str, Any]:
     from glassbox.evaluation import evaluate_translator
     from glassbox.evaluation.report import measure_translations
@@ -203,9 +192,7 @@ def _measure_direction(
     return {**test._asdict(), **counted, "decoding": ways, **likelihood.figures()}
 
 
-def measure_text(
-    loaded: "CharacterModel", arguments: argparse.Namespace
-) -> Iterator[dict[str, Any]]:
+def measure_text(loaded: "CharacterModel", arguments: Namespace) -> Iterator[dict[str, Any]]:
     """Measure a language model on Shakespeare, and print its figures.
 
     Parameters
@@ -249,7 +236,7 @@ def measure_text(
     yield {"corpus": "shakespeare", "split": split, "files": files, **measured}
 
 
-def measure_blanks(loaded: "FillMask", arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def measure_blanks(loaded: "FillMask", arguments: Namespace) -> Iterator[dict[str, Any]]:
     """Measure a BERT and two baselines on blanks in English texts, and print the figures.
 
     Parameters
@@ -306,12 +293,12 @@ def parse_beams(text: str) -> list[int]:
 
     Raises
     ------
-    argparse.ArgumentTypeError
+    ArgumentTypeError
         If one is not a whole number, or is less than 1.
     """
     beams = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
     if min(beams) < 1:
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             f"{text!r}: expected whole numbers from 1 on with commas between, such as 1,5"
         )
     return beams

@@ -21,27 +21,14 @@ Several processes share the work: torchrun --nproc-per-node 2 -m glassbox train 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
-    add(
-        "run_file",
-        metavar="RUN",
-        type=Path,
-        help="what is trained, and how: a file RUN.toml, or the name of a run of the book, such as "
-        "shakespeare-llama",
-    )
-    add(
-        "--folder",
-        type=Path,
-        help="where to write everything and resume a stopped run "
-        "(default: runs/ and the name of the file's folder)",
-    )
-    add(
-        "--set",
-        dest="changes",
-        metavar="TABLE.NAME=VALUE",
-        action="append",
-        default=[],
-        help="change an entry of the file, such as training.steps=100",
-    )
+    trained = "what is trained, and how: a file RUN.toml, or the name of a run of the book, "
+    trained += "such as shakespeare-llama"
+    add("run_file", metavar="RUN", type=Path, help=trained)
+    written = "where to write everything and resume a stopped run "
+    written += "(default: runs/ and the name of the file's folder)"
+    add("--folder", type=Path, help=written)
+    entry, form = "change an entry of the file, such as training.steps=100", "TABLE.NAME=VALUE"
+    add("--set", metavar=form, action="append", default=[], dest="changes", help=entry)
     add("--device", help="where to compute (default: a GPU if there is one)")
     add("--tensorboard", action="store_true", help="write the curves for TensorBoard too")
     parser.epilog = OWN_DATA

@@ -1,9 +1,9 @@
 """``glassbox translate``: sentences from the arguments, or from standard input line by line."""
 
-import argparse
 import os
 import re
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,32 +32,26 @@ OPTIONS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add the command's arguments to ``parser``."""
     add = parser.add_argument
     add("text", metavar="TEXT", nargs="*", help="sentences; without any, lines of standard input")
     add("--to", metavar="LANGUAGE", help="such as en; the other language if left out")
     add("--from", metavar="LANGUAGE", dest="source", help="of the text; detected if left out")
-    add(
-        "--model",
-        metavar="NAME",
-        default="tatoeba-en-fr",
-        help="a translator in the package, or a folder such as runs/mine/model "
-        "(default: %(default)s)",
-    )
+    name = "a translator in the package, or a folder such as runs/mine/model (default: %(default)s)"
+    add("--model", metavar="NAME", default="tatoeba-en-fr", help=name)
     add("--device", default="cpu", help="where to compute, such as cuda (default: %(default)s)")
     add("--alternatives", metavar="N", type=int, help="several translations, with probabilities")
     looked = "write a page: where the model looked (needs pip install 'glassbox[book]')"
     add("--show-attention", metavar="FILE", type=Path, help=looked)
     add("--sample", action="store_true", help="draw each token")
-    add(
-        "--seed", metavar="N", type=int, help="with --sample: the same N gives the same translation"
-    )
+    seed = "with --sample: the same N gives the same translation"
+    add("--seed", metavar="N", type=int, help=seed)
     for option, (name, kind, meaning) in OPTIONS.items():
         add(option, dest=name, metavar="N" if kind is int else "X", type=kind, help=meaning)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Translate the text given by ``arguments``, and return 0.
 
     A hint on standard error follows the translation of a text that is not
@@ -94,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)
-    check_directions(translator.tokenizer.directions, arguments)
+    matching(translator.tokenizer.directions, arguments)  # refuses those that it lacks
     translator.model.to(find_device(arguments.device))
     options = {name: getattr(arguments, name) for name, _, _ in OPTIONS.values()}
     options = {name: value for name, value in options.items() if value is not None}
@@ -124,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def answer(
-    translator: Any, text: str, arguments: argparse.Namespace, options: dict[str, Any]
+    translator: Any, text: str, arguments: Namespace, options: dict[str, Any]
 ) -> Iterator[str]:
     """Yield the lines of output for a text.
 
@@ -196,8 +190,8 @@ def lines() -> Iterator[str]:
             ) from error
 
 
-def check_directions(known: Iterable[tuple[str, str]], arguments: argparse.Namespace) -> None:
-    """Reject a ``--from`` and ``--to`` that fit no ``known`` direction of a translator.
+def matching(known: Iterable[tuple[str, str]], arguments: Namespace) -> list[tuple[str, str]]:
+    """Return the ``known`` directions of a translator that fit ``--from`` and ``--to``.
 
     Raises
     ------
@@ -205,11 +199,13 @@ def check_directions(known: Iterable[tuple[str, str]], arguments: argparse.Names
         If there is none.
     """
     source, to = arguments.source, arguments.to
-    if not any(source in (None, one) and to in (None, other) for one, other in known):
+    asked = [(one, other) for one, other in known if source in (None, one) and to in (None, other)]
+    if not asked:
         given = {"--from": source, "--to": to}.items()
-        asked = " ".join(f"{option} {name}" for option, name in given if name is not None)
+        options = " ".join(f"{option} {name}" for option, name in given if name is not None)
         written = " and ".join(f"{other} (from {one})" for one, other in known)
-        raise ValueError(f"{asked}: this translator writes only {written}")
+        raise ValueError(f"{options}: this translator writes only {written}")
+    return asked
 
 
 def check_folder(file: Path) -> None:
