@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from glassbox.data.reading import carried
+from glassbox.data.reading import carried_rows
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ def alignments() -> dict[str, list[AlignedPair]]:
     Chapter 8.
     """
     found: dict[str, list[AlignedPair]] = {}
-    for line in carried("alignments.txt").splitlines():
-        kind, source, target, numbers = line.split(" | ")
+    for kind, source, target, numbers in carried_rows("alignments.txt"):
         links = tuple(frozenset(map(int, word.split("+"))) for word in numbers.split())
         found.setdefault(kind, []).append(AlignedPair(source, target, links))
     return found

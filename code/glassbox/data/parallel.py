@@ -6,7 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from glassbox.data.components import deal
-from glassbox.data.reading import check_split, decoded, find_lines, malformed
+from glassbox.data.reading import check_split, decoded, find_lines, two_texts
 from glassbox.data.store import FILES, find
 from glassbox.data.text import plain_spaces
 
@@ -59,13 +59,9 @@ def _deal(path: Path, digest: str) -> dict[str, list[tuple[str, str]]]:
     """Read the pairs of the archive with this digest, and split them."""
     with ZipFile(path) as archive:
         text = plain_spaces(decoded(archive.read("fra.txt"), path / "fra.txt"))
-    pairs = set()
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        pair = tuple(map(str.strip, line.split("\t")))
-        if len(pair) != 2 or not all(pair):
-            expected = "an English sentence, a tab and a French sentence"
-            raise malformed(path / "fra.txt", number, expected, line)
-        pairs.add(pair)
+    expected = "an English sentence, a tab and a French sentence"
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    pairs = {two_texts(path / "fra.txt", number, line, expected) for number, line in lines}
     return deal(pairs, {"test": SIZE, "valid": SIZE}, rest="train")
 
 

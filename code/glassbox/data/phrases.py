@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from glassbox.data.reading import carried, check_split
+from glassbox.data.reading import carried_rows, check_split
 
 SPLITS = ("train", "valid", "test", "apart")
 #: A word with its apostrophe, or the mark at the end.
@@ -73,8 +73,7 @@ def phrases(split: str) -> list[Phrase]:
 @lru_cache(maxsize=1)
 def _read() -> dict[str, list[Phrase]]:
     found: dict[str, list[Phrase]] = {split: [] for split in SPLITS}
-    for line in carried("phrases.txt").splitlines():
-        split, english, french, numbers = line.split(" | ")
+    for split, english, french, numbers in carried_rows("phrases.txt"):
         words, mots = (tuple(WORD.findall(sentence)) for sentence in (english, french))
         links = (pair.split("-") for pair in numbers.split())
         linked = frozenset((int(i), int(j)) for i, j in links)

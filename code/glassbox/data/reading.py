@@ -14,6 +14,11 @@ def carried(name: str) -> str:
     return files("glassbox.data").joinpath(name).read_text(encoding="utf-8")
 
 
+def carried_rows(name: str) -> Iterator[list[str]]:
+    """Yield the fields of each line of a table that comes with the package."""
+    return (line.split(" | ") for line in carried(name).splitlines())
+
+
 def check_split(corpus: str, split: str, known: Iterable[str]) -> None:
     """Reject a split that a corpus does not have.
 
@@ -82,6 +87,34 @@ def malformed(path: Path, line: int, expected: str, got: str | bytes) -> ValueEr
         To be raised.
     """
     return ValueError(f"{path}, line {line}: expected {expected}, got {got!r}")
+
+
+def two_texts(path: Path, number: int, line: str, expected: str) -> tuple[str, str]:
+    """Return the two texts of a line, which a tab separates.
+
+    Parameters
+    ----------
+    path, number : Path, int
+        The line's file, and its place there, from 1.
+    line : str
+        The line.
+    expected : str
+        What it should be, in words.
+
+    Returns
+    -------
+    tuple of (str, str)
+        Without spaces around them.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer texts, or one is blank; as :func:`malformed` says.
+    """
+    texts = tuple(map(str.strip, line.split("\t")))
+    if len(texts) != 2 or not all(texts):
+        raise malformed(path, number, expected, line)
+    return texts
 
 
 def find_lines(name: str) -> tuple[Path, list[str]]:

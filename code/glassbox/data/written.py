@@ -1,6 +1,6 @@
 """Short texts that come with the package; all but one were written for this book."""
 
-from glassbox.data.reading import carried
+from glassbox.data.reading import carried, carried_rows
 
 
 def company() -> list[str]:
@@ -79,7 +79,6 @@ def senses() -> dict[str, dict[str, list[str]]]:
     ['shore', 'money']
     """
     found: dict[str, dict[str, list[str]]] = {}
-    for line in carried("senses.txt").splitlines():
-        word, sense, sentence = line.split(" | ")
+    for word, sense, sentence in carried_rows("senses.txt"):
         found.setdefault(word, {}).setdefault(sense, []).append(sentence)
     return found

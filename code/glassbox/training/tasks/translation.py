@@ -14,7 +14,7 @@ from glassbox.checks import check_counts, check_flags, check_kind, check_number
 from glassbox.data import multi30k, phrases, tatoeba
 from glassbox.data.components import deal
 from glassbox.data.padding import pad
-from glassbox.data.reading import decoded, malformed
+from glassbox.data.reading import decoded, two_texts
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
@@ -282,18 +282,14 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
     ValueError
         If a line does not have two texts or is not UTF-8, naming it.
     """
-    rows = []
+    expected = f"two texts, in {' and '.join(languages)}, with a tab between"
     text = decoded(path.expanduser().read_bytes(), path)
     # not splitlines(), which also breaks at characters within a sentence, such as U+0085
-    for number, line in enumerate(re.split("\r\n?|\n", text), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        texts = [text.strip() for text in line.split("\t")]
-        if len(texts) != 2 or not all(texts):
-            expected = f"two texts, in {' and '.join(languages)}, with a tab between"
-            raise malformed(path, number, expected, line)
-        rows.append((texts[0], texts[1]))
-    return rows
+    return [
+        two_texts(path, number, line, expected)
+        for number, line in enumerate(re.split("\r\n?|\n", text), 1)
+        if line.strip() and not line.startswith("#")
+    ]
 
 
 def split_rows(path: Path, languages: Two) -> dict[str, list[Two]]:
