@@ -16,6 +16,7 @@ from glassbox.config import Activation
 
 Entries = Mapping[str, Any]
 Translation = Callable[[Any, Entries], Any]
+Number = type[int] | type[float]
 
 #: The reference library's names of activations and ours; of two for one, the first is written.
 REFERENCE_ACTIVATIONS: dict[str, Activation] = {
@@ -61,7 +62,7 @@ def check_entry(entries: Entries, name: str) -> None:
         raise ValueError(f"config.json has no {name!r}, which this class needs")
 
 
-def read_number(entries: Entries, name: str, kind: type[int] | type[float] = int) -> Any:
+def read_number(entries: Entries, name: str, kind: Number = int) -> Any:
     """Return a number from ``config.json``.
 
     Parameters
@@ -107,7 +108,7 @@ class Entry:
     name: str | tuple[str, ...]
     read: Translation | None = None
     write: Translation | None = None
-    number: type[int] | type[float] | None = None
+    number: Number | None = None
     required: bool = False
     default: Any = ...
 
@@ -142,9 +143,7 @@ class Entry:
         return value if self.read is None else self.read(value, entries)
 
 
-def number(
-    *names: str, kind: type[int] | type[float] = int, write: Translation | None = None
-) -> Entry:
+def number(*names: str, kind: Number = int, write: Translation | None = None) -> Entry:
     """Return a required entry that is a number of this ``kind``.
 
     Its ``names``, and ``write``, are as for :class:`Entry`.
@@ -164,6 +163,25 @@ def unless_equal(name: str, other: str, *, required: bool = False) -> Entry:
         number=int,
         required=required,
     )
+
+
+def projections(theirs: str, ours: str, names: str) -> dict[str, str]:
+    """Return the ``names`` of an attention's matrices, in the order of ours, with our names.
+
+    Parameters
+    ----------
+    theirs, ours : str
+        The attention's name in the reference library, and here.
+    names : str
+        What the reference calls query, key, value and output, separated by spaces.
+
+    Returns
+    -------
+    dict of str to str
+        As in :attr:`Layout.names`.
+    """
+    parts = zip(names.split(), ("query", "key", "value", "output"), strict=True)
+    return {f"{theirs}.{their}": f"{ours}.{our}" for their, our in parts}
 
 
 def activation(name: str, read: Callable[[Any], str] = str) -> Entry:

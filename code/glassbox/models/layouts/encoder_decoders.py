@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from glassbox.layout import Entries, Entry, Layout, activation, number, unless_equal
+from glassbox.layout import Entries, Entry, Layout, activation, number, projections, unless_equal
 
 
 def _without_gate(kind: Any) -> str:
@@ -36,22 +36,16 @@ def _read_start(bos_id: int | None, entries: Entries) -> int:
     return entries.get("pad_token_id") or 0 if bos_id is None else bos_id
 
 
+#: What the reference calls the one table of embeddings.
+SHARED = ("shared", "encoder.embed_tokens", "decoder.embed_tokens")
 T5_NAMES = {
-    "shared": "source_embedding",
-    "encoder.embed_tokens": "source_embedding",
-    "decoder.embed_tokens": "source_embedding",
+    **dict.fromkeys(SHARED, "source_embedding"),
     "encoder.block.0.layer.0.SelfAttention.relative_attention_bias": "source_positions.table",
     "decoder.block.0.layer.0.SelfAttention.relative_attention_bias": "target_positions.table",
     "{}.block.{}.layer.0.layer_norm": "{}.layers.{}.attention_norm",
-    "{}.block.{}.layer.0.SelfAttention.q": "{}.layers.{}.self_attention.query",
-    "{}.block.{}.layer.0.SelfAttention.k": "{}.layers.{}.self_attention.key",
-    "{}.block.{}.layer.0.SelfAttention.v": "{}.layers.{}.self_attention.value",
-    "{}.block.{}.layer.0.SelfAttention.o": "{}.layers.{}.self_attention.output",
+    **projections("{}.block.{}.layer.0.SelfAttention", "{}.layers.{}.self_attention", "q k v o"),
     "{}.block.{}.layer.1.layer_norm": "{}.layers.{}.cross_attention_norm",
-    "{}.block.{}.layer.1.EncDecAttention.q": "{}.layers.{}.cross_attention.query",
-    "{}.block.{}.layer.1.EncDecAttention.k": "{}.layers.{}.cross_attention.key",
-    "{}.block.{}.layer.1.EncDecAttention.v": "{}.layers.{}.cross_attention.value",
-    "{}.block.{}.layer.1.EncDecAttention.o": "{}.layers.{}.cross_attention.output",
+    **projections("{}.block.{}.layer.1.EncDecAttention", "{}.layers.{}.cross_attention", "q k v o"),
     "encoder.block.{}.layer.1.layer_norm": "encoder.layers.{}.feed_forward_norm",
     "encoder.block.{}.layer.1.DenseReluDense.wo": "encoder.layers.{}.feed_forward.contract",
     "decoder.block.{}.layer.2.layer_norm": "decoder.layers.{}.feed_forward_norm",
@@ -100,6 +94,8 @@ T5 = Layout(
 )
 GATED_T5 = replace(T5, names=T5_NAMES | T5_WITH_GATE)
 
+#: What Marian calls query, key, value and output.
+MARIAN_PARTS = "q_proj k_proj v_proj out_proj"
 
 #: One embedding serves both languages and the projection.
 MARIAN = Layout(
@@ -135,18 +131,10 @@ MARIAN = Layout(
     },
     architectures=("MarianMTModel",),
     names={
-        "shared": "source_embedding",
-        "encoder.embed_tokens": "source_embedding",
-        "decoder.embed_tokens": "source_embedding",
-        "{}.layers.{}.self_attn.q_proj": "{}.layers.{}.self_attention.query",
-        "{}.layers.{}.self_attn.k_proj": "{}.layers.{}.self_attention.key",
-        "{}.layers.{}.self_attn.v_proj": "{}.layers.{}.self_attention.value",
-        "{}.layers.{}.self_attn.out_proj": "{}.layers.{}.self_attention.output",
+        **dict.fromkeys(SHARED, "source_embedding"),
+        **projections("{}.layers.{}.self_attn", "{}.layers.{}.self_attention", MARIAN_PARTS),
         "{}.layers.{}.self_attn_layer_norm": "{}.layers.{}.attention_norm",
-        "{}.layers.{}.encoder_attn.q_proj": "{}.layers.{}.cross_attention.query",
-        "{}.layers.{}.encoder_attn.k_proj": "{}.layers.{}.cross_attention.key",
-        "{}.layers.{}.encoder_attn.v_proj": "{}.layers.{}.cross_attention.value",
-        "{}.layers.{}.encoder_attn.out_proj": "{}.layers.{}.cross_attention.output",
+        **projections("{}.layers.{}.encoder_attn", "{}.layers.{}.cross_attention", MARIAN_PARTS),
         "{}.layers.{}.encoder_attn_layer_norm": "{}.layers.{}.cross_attention_norm",
         "{}.layers.{}.fc1": "{}.layers.{}.feed_forward.expand",
         "{}.layers.{}.fc2": "{}.layers.{}.feed_forward.contract",
