@@ -10,6 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+#: A path, as a text or as an object.
+StrPath = str | os.PathLike[str]
+
 #: Files in which the reference library and this package keep tokenizers, each kind in some.
 OF_A_TOKENIZER = frozenset(
     {"vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer.model", "spiece.model"}
@@ -23,7 +26,7 @@ PART, OLD = ".part", ".old"
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield a path for writing a file or folder, and move it to ``path`` once it is on the disk.
 
     Other programs see either the old or the new content, complete, even after a power failure; a
@@ -73,7 +76,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_update(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_update(folder: StrPath) -> Iterator[Path]:
     """Yield an empty folder for writing files, and move them to ``folder`` once all are written.
 
     Files already there are kept, and nothing changes if the block raises. Where a tokenizer is

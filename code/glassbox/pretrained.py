@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glassbox.checks import FLOATS, check_type, wrong_type
+from glassbox.files import StrPath
 from glassbox.layout import Layout, check_weights, few, merge
 from glassbox.positional import Positions
 from glassbox.weights import find_weights, read_config, read_weights, special_ids, write_model
 
-Source = str | os.PathLike[str] | nn.Module | None
+Source = StrPath | nn.Module | None
 
 
 class _Undrawn(TorchFunctionMode):
@@ -50,13 +51,10 @@ class Pretrained(nn.Module):
 
     def __new__(cls, config: Any = None, *args: Any, **options: Any) -> Self:
         """Refuse the configuration of another model, which may lack an entry or mean another."""
-        expected = getattr(cls, "config_class", None)  # a base, such as LanguageModel, has none
+        expected: Any = getattr(cls, "config_class", None)  # a base, as LanguageModel, has none
+        known = config is not None and expected is not None
         # A subclass may describe another model, as T5's sizes do: then it has a layout of its own.
-        if not (
-            config is None
-            or expected is None
-            or (isinstance(config, expected) and config.layout is expected.layout)
-        ):
+        if known and not (isinstance(config, expected) and config.layout is expected.layout):
             raise wrong_type("config", config, f"a {expected.__name__} for a {cls.__name__}")
         return super().__new__(cls)
 
@@ -222,9 +220,7 @@ class Pretrained(nn.Module):
         """
         return self.reference_layout().write_weights(weights)
 
-    def save_pretrained(
-        self, folder: str | os.PathLike[str], dtype: torch.dtype | None = None
-    ) -> None:
+    def save_pretrained(self, folder: StrPath, dtype: torch.dtype | None = None) -> None:
         """Write ``config.json`` and ``model.safetensors`` as the reference library reads them.
 
         Parameters
@@ -348,9 +344,8 @@ class Pretrained(nn.Module):
         dtypes = [x.dtype for x in weights.values()]
         dtype = reduce(torch.promote_types, dtypes) if dtypes else torch.float32
         tied = self.tied_names()
-        given = merge(
-            (name, tied.get(name, name), _copied(x, dtype)) for name, x in weights.items()
-        )
+        named = ((name, tied.get(name, name), _copied(x, dtype)) for name, x in weights.items())
+        given = merge(named)
         self._check_fit(given, where)
         second = {name: given[first] for name, first in tied.items()}
         self.load_state_dict(given | second, assign=True)

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassbox.checks import need
-from glassbox.files import OF_A_MODEL, OF_A_TOKENIZER, atomic_update, read_json, write_json
+from glassbox.files import OF_A_MODEL, OF_A_TOKENIZER, StrPath, atomic_update, read_json, write_json
 
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -27,7 +27,7 @@ PARTS = "model-?????-of-?????.safetensors"
 WANTED = [WEIGHTS_FILE, PARTS, "tokenizer_config.json", "*.spm", *OF_A_MODEL, *OF_A_TOKENIZER]
 
 
-def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
+def find_weights(name: StrPath | None = None) -> Path:
     """Return the folder that holds a model's configuration, weights and tokenizer.
 
     Parameters
@@ -89,7 +89,7 @@ def find_weights(name: str | os.PathLike[str] | None = None) -> Path:
     return folder
 
 
-def find_model(source: str | os.PathLike[str], *names: str) -> Path:
+def find_model(source: StrPath, *names: str) -> Path:
     """Return the folder of a model.
 
     Parameters

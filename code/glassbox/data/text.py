@@ -1,11 +1,11 @@
 """Text as a reader types it, and the plays of Shakespeare as one text."""
 
-import os
 from pathlib import Path
 from unicodedata import category, normalize
 
 from glassbox.data.reading import check_split, decoded
 from glassbox.data.store import find
+from glassbox.files import StrPath
 
 #: No-break, narrow and thin spaces become a space, the typographic apostrophe the typed one, and
 #: zero-width characters (soft hyphen, zero-width space, word joiner, byte-order mark) are removed.
@@ -72,7 +72,7 @@ def tiny_shakespeare(split: str) -> str:
     return split_text(find("tinyshakespeare/input.txt"))[split]
 
 
-def split_text(path: str | os.PathLike[str]) -> dict[str, str]:
+def split_text(path: StrPath) -> dict[str, str]:
     """Read a text and split it: nine tenths for training, the rest for validation.
 
     Parameters

@@ -181,10 +181,5 @@ def corpus_bleu(
         precisions.append(matches / ngrams if ngrams else 0.0)
     penalty = brevity_penalty(hypothesis_length, reference_length)
     mean = math.exp(sum(map(math.log, precisions)) / max_n) if all(precisions) else 0.0
-    return CorpusBleu(
-        100 * penalty * mean,
-        tuple(100 * precision for precision in precisions),
-        penalty,
-        hypothesis_length,
-        reference_length,
-    )
+    percent = tuple(100 * precision for precision in precisions)
+    return CorpusBleu(100 * penalty * mean, percent, penalty, hypothesis_length, reference_length)

@@ -5,10 +5,11 @@ from typing import Any
 
 from glassbox.checks import check_type, wrong_type
 
+#: One or several reference translations of each sentence.
+References = Sequence[str | Sequence[str]]
 
-def check_text_corpora(
-    hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]
-) -> list[list[str]]:
+
+def check_text_corpora(hypotheses: Sequence[str], references: References) -> list[list[str]]:
     """Reject translations and references that are not texts or do not match.
 
     Parameters

@@ -1,7 +1,6 @@
 """Load a model to be measured from its folder, whose files show what it is."""
 
-import os
-
+from glassbox.files import StrPath
 from glassbox.models.character_model import LANGUAGE_MODEL_FILE, CharacterModel
 from glassbox.models.fill_mask import FillMask
 from glassbox.tokenization.formats.files import VOCAB_TXT
@@ -10,7 +9,7 @@ from glassbox.translation.tokenizer import TRANSLATOR_FILE
 from glassbox.weights import find_model
 
 
-def load_model(source: str | os.PathLike[str]) -> Translator | CharacterModel | FillMask:
+def load_model(source: StrPath) -> Translator | CharacterModel | FillMask:
     """Read a model with its tokenizer, in eval mode, on the CPU and in float32.
 
     Parameters

@@ -9,7 +9,7 @@ from functools import cache
 
 from glassbox.checks import check_kind, need
 from glassbox.evaluation.bleu import CorpusBleu, corpus_bleu
-from glassbox.evaluation.checks import check_text_corpora
+from glassbox.evaluation.checks import References, check_text_corpora
 
 #: The languages of Multi30k that both tokenizers have rules for.
 LANGUAGES = ("de", "en", "fr")
@@ -72,7 +72,7 @@ def moses_tokens(text: str, language: str) -> list[str]:
 
 
 def spacy_bleu(
-    hypotheses: Sequence[str], references: Sequence[str | Sequence[str]], language: str = "en"
+    hypotheses: Sequence[str], references: References, language: str = "en"
 ) -> CorpusBleu:
     """Return the BLEU of lower-cased tokens, split by spaCy's rules.
 
@@ -112,9 +112,7 @@ def spacy_bleu(
     return _bleu(hypotheses, references, lambda text: spacy_tokens(text, language))
 
 
-def moses_bleu(
-    hypotheses: Sequence[str], references: Sequence[str | Sequence[str]], language: str
-) -> CorpusBleu:
+def moses_bleu(hypotheses: Sequence[str], references: References, language: str) -> CorpusBleu:
     """Return the BLEU of lower-cased Moses tokens, as ``multi-bleu.perl`` and fairseq compute it.
 
     This is the measure of Wu et al. (2021), who report 41.02 for English to German on Multi30k,
@@ -152,9 +150,7 @@ def moses_bleu(
 
 
 def _bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
-    tokenize: Callable[[str], list[str]],
+    hypotheses: Sequence[str], references: References, tokenize: Callable[[str], list[str]]
 ) -> CorpusBleu:
     several = check_text_corpora(hypotheses, references)
     return corpus_bleu(

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from glassbox.checks import need
-from glassbox.evaluation.checks import check_text_corpora
+from glassbox.evaluation.checks import References, check_text_corpora
 
 
 class TranslationScores(NamedTuple):
@@ -27,10 +27,7 @@ class TranslationScores(NamedTuple):
 
 
 def score_translations(
-    hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
-    *,
-    lowercase: bool = False,
+    hypotheses: Sequence[str], references: References, *, lowercase: bool = False
 ) -> TranslationScores:
     """Score translations with sacreBLEU, which splits ordinary text into tokens itself.
 
@@ -64,13 +61,9 @@ def score_translations(
     without its tokens and its smoothing. Chapter 9.
     """
     several = check_text_corpora(hypotheses, references)
-    metrics = need("sacrebleu", "scoring translations").metrics
+    library = need("sacrebleu", "scoring translations").metrics
     # One list for all first, second, ... references; sacreBLEU ignores those that are None.
     columns = [list(column) for column in zip_longest(*several)]
-    bleu, chrf = metrics.BLEU(lowercase=lowercase), metrics.CHRF(lowercase=lowercase)
-    return TranslationScores(
-        bleu=bleu.corpus_score(hypotheses, columns).score,
-        chrf=chrf.corpus_score(hypotheses, columns).score,
-        bleu_signature=str(bleu.get_signature()),
-        chrf_signature=str(chrf.get_signature()),
-    )
+    bleu_chrf = library.BLEU(lowercase=lowercase), library.CHRF(lowercase=lowercase)
+    scores = [metric.corpus_score(hypotheses, columns).score for metric in bleu_chrf]
+    return TranslationScores(*scores, *(str(metric.get_signature()) for metric in bleu_chrf))

@@ -1,6 +1,5 @@
 """BERT with a task: fill in masked words, classify texts, classify words (chapter 11)."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -8,14 +7,14 @@ from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from glassbox.checks import check_dtype, check_same_shape
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
 from glassbox.linear import Linear
 from glassbox.models.bert import Bert, BertConfig
 from glassbox.models.layouts import bert as layouts
-from glassbox.pretrained import Pretrained
+from glassbox.pretrained import Pretrained, Source
 
 Head = TypeVar("Head", bound="BertWithHead")
 
@@ -81,9 +80,7 @@ class BertWithHead(Pretrained):
 
     @classmethod
     def from_encoder(
-        cls: type[Head],
-        source: str | os.PathLike[str] | nn.Module | None = None,
-        labels: int | Sequence[str] | None = None,
+        cls: type[Head], source: Source = None, labels: int | Sequence[str] | None = None
     ) -> Head:
         """Put an untrained head on a trained encoder.
 

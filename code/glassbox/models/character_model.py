@@ -1,6 +1,5 @@
 """A language model whose tokens are characters."""
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +8,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from glassbox.checks import check_at_least
-from glassbox.files import atomic_update, read_json, write_json
+from glassbox.files import StrPath, atomic_update, read_json, write_json
 from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
@@ -55,7 +54,7 @@ class CharacterModel:
         self._ids = {character: number for number, character in enumerate(characters)}
 
     @classmethod
-    def from_pretrained(cls, source: str | os.PathLike[str] = "shakespeare") -> "CharacterModel":
+    def from_pretrained(cls, source: StrPath = "shakespeare") -> "CharacterModel":
         """Load what :meth:`save_pretrained` wrote, in eval mode, on the CPU, in float32.
 
         Parameters
@@ -90,9 +89,7 @@ class CharacterModel:
         except ValueError as error:
             raise ValueError(f"{path / LANGUAGE_MODEL_FILE}: {error}") from error
 
-    def save_pretrained(
-        self, folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
-    ) -> None:
+    def save_pretrained(self, folder: StrPath, *, dtype: torch.dtype | None = None) -> None:
         """Write the model, in the reference library's layout, and its characters.
 
         Parameters

@@ -1,13 +1,12 @@
 """Fill in the blanks of a text with a BERT (chapter 11)."""
 
-import os
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from glassbox.checks import check_at_least
-from glassbox.files import atomic_update
+from glassbox.files import StrPath, atomic_update
 from glassbox.models.bert_heads import BertForMaskedLM
 from glassbox.modes import evaluating
 from glassbox.tokenization import WordPiece
@@ -71,7 +70,7 @@ class FillMask:
         self.mask_id = tokenizer.token_id(MASK)
 
     @classmethod
-    def from_pretrained(cls, source: str | os.PathLike[str] = "bert-english") -> "FillMask":
+    def from_pretrained(cls, source: StrPath = "bert-english") -> "FillMask":
         """Load a model and its tokenizer, in eval mode, on the CPU, in float32.
 
         Parameters
@@ -91,9 +90,7 @@ class FillMask:
         folder = find_weights(source)
         return cls(BertForMaskedLM.from_pretrained(folder).float(), WordPiece.load(folder))
 
-    def save_pretrained(
-        self, folder: str | os.PathLike[str], *, dtype: torch.dtype | None = None
-    ) -> None:
+    def save_pretrained(self, folder: StrPath, *, dtype: torch.dtype | None = None) -> None:
         """Write model and tokenizer in the reference library's layout.
 
         Parameters

@@ -7,9 +7,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from glassbox.files import StrPath
 from glassbox.weights import read_tensors, read_weights
 
-Weights = str | os.PathLike[str] | Mapping[str, Tensor]
+Weights = StrPath | Mapping[str, Tensor]
 
 
 def average(checkpoints: Iterable[Weights]) -> dict[str, Tensor]:
