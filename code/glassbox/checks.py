@@ -294,12 +294,9 @@ def check_additive_weights(
         for given in weights.values():
             check_device(name, x, given.device, "the weights of this attention are")
             check_precision(name, x, given, "attention")
-        if weight.shape != (score_weight.numel(), x.size(-1)):
-            raise ValueError(
-                f"{name}_weight has shape {tuple(weight.shape)}; expected "
-                f"({score_weight.numel()}, {x.size(-1)}): as many rows as score_weight has "
-                f"entries, as many columns as the {name} is wide"
-            )
+        if weight.shape != (shape := (score_weight.numel(), x.size(-1))):
+            why = f"as many rows as score_weight has entries, as many columns as the {name} is wide"
+            raise wrong_shape(f"{name}_weight", weight, f"{shape}: {why}")
 
 
 def check_model_mask(

@@ -78,17 +78,9 @@ class LlamaConfig(LanguageModelConfig):
     @classmethod
     def llama3_8b(cls, **changes: Any) -> "LlamaConfig":
         """Return the sizes of the LLaMA 3 of 8 billion parameters, with these changes."""
-        sizes = {
-            "n_kv_heads": 8,
-            "d_ff": 14_336,
-            "norm_eps": 1e-5,
-            "vocab_size": 128_256,
-            "max_len": 8192,
-            "bos_id": 128_000,
-            "eos_id": 128_001,
-            "rotary_base": 500_000.0,
-        }
-        return cls(**(sizes | changes))
+        sizes = {"n_kv_heads": 8, "d_ff": 14_336, "max_len": 8192, "rotary_base": 500_000.0}
+        tokens = {"vocab_size": 128_256, "bos_id": 128_000, "eos_id": 128_001}
+        return cls.llama2_7b(**(sizes | tokens | changes))
 
     @classmethod
     def llama3_2_1b(cls, **changes: Any) -> "LlamaConfig":

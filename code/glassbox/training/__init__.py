@@ -23,17 +23,11 @@ from glassbox.training.masking import mask_tokens as mask_tokens
 from glassbox.training.metrics import read_metrics as read_metrics
 from glassbox.training.runs import read_run as read_run
 from glassbox.training.schedule import Schedule as Schedule
-from glassbox.training.tasks.classification import ClassificationConfig as ClassificationConfig
-from glassbox.training.tasks.classification import ClassificationTask as ClassificationTask
-from glassbox.training.tasks.language_model import LanguageModelTask as LanguageModelTask
-from glassbox.training.tasks.language_model import (
-    LanguageModelTaskConfig as LanguageModelTaskConfig,
-)
-from glassbox.training.tasks.masked_language_model import (
-    MaskedLanguageModelConfig as MaskedLanguageModelConfig,
-)
-from glassbox.training.tasks.masked_language_model import (
-    MaskedLanguageModelTask as MaskedLanguageModelTask,
-)
-from glassbox.training.tasks.translation import TranslationConfig as TranslationConfig
-from glassbox.training.tasks.translation import TranslationTask as TranslationTask
+from glassbox.training.tasks import ClassificationConfig as ClassificationConfig
+from glassbox.training.tasks import ClassificationTask as ClassificationTask
+from glassbox.training.tasks import LanguageModelTask as LanguageModelTask
+from glassbox.training.tasks import LanguageModelTaskConfig as LanguageModelTaskConfig
+from glassbox.training.tasks import MaskedLanguageModelConfig as MaskedLanguageModelConfig
+from glassbox.training.tasks import MaskedLanguageModelTask as MaskedLanguageModelTask
+from glassbox.training.tasks import TranslationConfig as TranslationConfig
+from glassbox.training.tasks import TranslationTask as TranslationTask

@@ -4,14 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Literal, get_args
 
-from glassbox.checks import (
-    check_counts,
-    check_flags,
-    check_kind,
-    check_number,
-    check_type,
-    check_whole,
-)
+from glassbox.checks import check_counts, check_kind, check_number, check_type, check_whole
 from glassbox.training.distributed import Sharding
 from glassbox.training.schedule import Schedule
 
@@ -85,7 +78,7 @@ class TrainingConfig:
         object.__setattr__(self, "seed", int(self.seed))  # checkpoints have none of NumPy's
         check_counts(self, "steps", "validate_every", "checkpoint_every", "average")
         check_type("schedule", self.schedule, Schedule, "a Schedule, such as Schedule()")
-        check_flags(self, "compile")
+        check_type("compile", self.compile, bool, "True or False")
         check_number("eps", self.eps, "more than 0 and finite")
         check_number("weight_decay", self.weight_decay, "at least 0 and finite")
         if self.clip is not None:

@@ -56,10 +56,8 @@ class Run:
             If a data file is missing.
         """
         task: Task = TASKS[self.task][0](self.task_config, self.training.seed)
-        described = {"task": self.task}
-        return train(
-            task, self.training, folder, group, described=described, tensorboard=tensorboard
-        )
+        named = {"task": self.task}
+        return train(task, self.training, folder, group, described=named, tensorboard=tensorboard)
 
 
 def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
@@ -107,11 +105,8 @@ def read_run(path: str | Path, changes: Sequence[str] = ()) -> Run:
     if isinstance(training, dict) and "schedule" in training:
         schedule = _make(Schedule, training["schedule"], f"{path} [training.schedule]")
         training = training | {"schedule": schedule}
-    return Run(
-        name,
-        _make(TASKS[name][1], tables[name], f"{path} [{name}]"),
-        _make(TrainingConfig, training, f"{path} [training]"),
-    )
+    config = _make(TASKS[name][1], tables[name], f"{path} [{name}]")
+    return Run(name, config, _make(TrainingConfig, training, f"{path} [training]"))
 
 
 def _find_beside(path: Path, tables: dict[str, Any]) -> None:

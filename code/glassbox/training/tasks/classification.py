@@ -11,11 +11,8 @@ from glassbox.checks import check_at_least, check_counts, check_flags, check_kin
 from glassbox.data.entities import score_entities
 from glassbox.data.padding import pad
 from glassbox.data.sentences import TAGS, sst2, wnut17
-from glassbox.models.bert_heads import (
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertWithHead,
-)
+from glassbox.models import BertForSequenceClassification, BertForTokenClassification
+from glassbox.models.bert_heads import BertWithHead
 from glassbox.tokenization import WordPiece
 from glassbox.training.batches import LengthBatches, Step
 from glassbox.training.distributed import Processes
@@ -118,10 +115,9 @@ class ClassificationTask:
             If it reads fewer tokens than ``max_len``.
         """
         model = self.kind.from_encoder(self.folder, self.labels).float()
-        if (longest := self.config.max_len) > model.config.max_len:
-            raise ValueError(
-                f"max_len={longest}: this encoder reads {model.config.max_len} at most"
-            )
+        asked, most = self.config.max_len, model.config.max_len
+        if asked > most:
+            raise ValueError(f"max_len={asked}: this encoder reads {most} at most")
         return type(model)(model.config) if self.config.scratch else model
 
     def epoch(self, number: int) -> list[Step]:
