@@ -153,10 +153,8 @@ def _bleu(
     hypotheses: Sequence[str], references: References, tokenize: Callable[[str], list[str]]
 ) -> CorpusBleu:
     several = check_text_corpora(hypotheses, references)
-    return corpus_bleu(
-        [tokenize(text) for text in hypotheses],
-        [[tokenize(text) for text in texts] for texts in several],
-    )
+    written = [tokenize(text) for text in hypotheses]
+    return corpus_bleu(written, [[tokenize(text) for text in texts] for texts in several])
 
 
 @cache

@@ -44,9 +44,8 @@ def resume(training: TrainingState) -> None:
     if found := checkpoints(kept):
         load_checkpoint(found[-1], training)
     step = training.progress.step
-    training.group.assert_equal(
-        f"the step of the newest checkpoint in {kept}, which all must see", step
-    )
+    newest = f"the step of the newest checkpoint in {kept}, which all must see"
+    training.group.assert_equal(newest, step)
     if step > config.steps:
         raise ValueError(
             f"{kept} is at step {step}, past the last, steps={config.steps}: take at least as "

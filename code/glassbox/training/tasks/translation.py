@@ -249,9 +249,8 @@ class TranslationTask:
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
         device, pad_id = next(model.parameters()).device, self.tokenizer.pad_id
-        (source, mask), (target, _) = (
-            pad(side, pad_id, device=device) for side in zip(*pairs, strict=True)
-        )
+        sides = zip(*pairs, strict=True)
+        (source, mask), (target, _) = (pad(side, pad_id, device=device) for side in sides)
         seen, labels = target[:, :-1], target[:, 1:]
         # The decoder's input is padded at the end alone: causality hides the padding from every
         # real token, and the loss leaves it out.
