@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     written = "where to write everything and resume a stopped run "
     written += "(default: runs/ and the name of the file's folder)"
     add("--folder", type=Path, help=written)
-    entry, form = "change an entry of the file, such as training.steps=100", "TABLE.NAME=VALUE"
-    add("--set", metavar=form, action="append", default=[], dest="changes", help=entry)
+    form, change = "TABLE.NAME=VALUE", "change an entry of the file, such as training.steps=100"
+    add("--set", metavar=form, action="append", default=[], dest="changes", help=change)
     add("--device", help="where to compute (default: a GPU if there is one)")
     add("--tensorboard", action="store_true", help="write the curves for TensorBoard too")
     parser.epilog = OWN_DATA

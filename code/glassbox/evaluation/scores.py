@@ -61,9 +61,13 @@ def score_translations(
     without its tokens and its smoothing. Chapter 9.
     """
     several = check_text_corpora(hypotheses, references)
-    library = need("sacrebleu", "scoring translations").metrics
+    metrics = need("sacrebleu", "scoring translations").metrics
     # One list for all first, second, ... references; sacreBLEU ignores those that are None.
     columns = [list(column) for column in zip_longest(*several)]
-    bleu_chrf = library.BLEU(lowercase=lowercase), library.CHRF(lowercase=lowercase)
-    scores = [metric.corpus_score(hypotheses, columns).score for metric in bleu_chrf]
-    return TranslationScores(*scores, *(str(metric.get_signature()) for metric in bleu_chrf))
+    bleu, chrf = metrics.BLEU(lowercase=lowercase), metrics.CHRF(lowercase=lowercase)
+    return TranslationScores(
+        bleu=bleu.corpus_score(hypotheses, columns).score,
+        chrf=chrf.corpus_score(hypotheses, columns).score,
+        bleu_signature=str(bleu.get_signature()),
+        chrf_signature=str(chrf.get_signature()),
+    )
