@@ -87,10 +87,13 @@ class StackConfig:
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        kinds = get_type_hints(type(self))  # a subclass may write its annotations as text
-        for name in (field.name for field in fields(self)):
-            declared = get_args(kinds[name]) or (kinds[name],)
-            object.__setattr__(self, name, _checked(name, getattr(self, name), declared))
+        for field in fields(self):
+            kind = field.type
+            if isinstance(kind, str):  # a subclass may write its annotations as text
+                kind = get_type_hints(type(self))[field.name]
+            declared = get_args(kind) or (kind,)
+            checked = _checked(field.name, getattr(self, field.name), declared)
+            object.__setattr__(self, field.name, checked)
         d_ff: object = self.d_ff
         if d_ff is None:  # the default of some subclasses
             object.__setattr__(self, "d_ff", 4 * self.d_model)
