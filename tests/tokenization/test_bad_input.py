@@ -415,9 +415,9 @@ FILES = {
     "an empty folder, WordPiece": (
         in_folder(WordPiece),
         FileNotFoundError,
-        ["vocab.txt or tokenizer.json"],
+        ["tokenizer.json or vocab.txt"],
     ),
-    "an empty folder, BPE": (in_folder(BPE), FileNotFoundError, ["vocab.json or tokenizer.json"]),
+    "an empty folder, BPE": (in_folder(BPE), FileNotFoundError, ["tokenizer.json or vocab.json"]),
     "an empty folder, unigram": (in_folder(Unigram), FileNotFoundError, ["tokenizer.json"]),
     "no class of tokenizers": (
         lambda folder: Tokenizer.load(folder),
@@ -785,6 +785,19 @@ FILES = {
         ),
         ValueError,
         ["'[CLS] A [SEP] [CLS] B [SEP]' of a pair", "the same after the second"],
+    ),
+    "two ends of T5's text": (
+        in_folder(
+            Unigram,
+            tokenizer_json=model("Unigram", post_processor=template("A </s>", "A </s> B </s>")),
+            tokenizer_config_json={"eos_token": "<pad>"},
+        ),
+        ValueError,
+        [
+            "tokenizer.json: the post_processor puts '</s>' after a text",
+            "'<pad>' as eos_token",
+            "make the two the same",
+        ],
     ),
     "another way to cut words": (
         in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer={"type": "Whitespace"})),

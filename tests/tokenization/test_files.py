@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from typing import Any
 
 import pytest
 from tokenizers import Tokenizer as Reference
@@ -154,6 +155,50 @@ def test_tokens_in_the_files_beside_a_vocabulary_are_those_of_the_reference(capt
             loaded = kind.load(tmp_path)
             assert loaded.encode(text) == reference.from_pretrained(tmp_path)(text)["input_ids"]
             assert loaded.special_tokens[-1] == ("<ent>" if "300" in str(files) else "dog")
+
+
+def test_a_token_that_only_tokenizer_json_adds_is_found_beside_older_files(captions, tmp_path):
+    from transformers import BertTokenizer, GPT2Tokenizer
+
+    for kind, reference in ((WordPiece, BertTokenizer), (BPE, GPT2Tokenizer)):
+        folder = tmp_path / kind.__name__
+        kind.train(captions[:20], 300).save(folder)
+        theirs = reference.from_pretrained(folder)
+        theirs.add_tokens(["<x>"], special_tokens=True)
+        theirs.save_pretrained(folder)
+        assert any(folder.glob("vocab.*"))
+        assert kind.load(folder).encode("a <x> b") == theirs("a <x> b")["input_ids"]
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [
+        (0, {"do_lower_case": True}),
+        (0, {"strip_accents": False}),
+        (0, {"strip_accents": None}),
+        (4, {"add_prefix_space": True}),
+        (5, {"add_prefix_space": False}),
+        (9, {"add_prefix_space": False}),
+        (9, {"add_prefix_space": None}),
+    ],
+)
+def test_options_beside_tokenizer_json_are_those_of_the_reference(
+    learned, number, options, tmp_path
+):
+    from transformers import BertTokenizer, GPT2Tokenizer, LlamaTokenizer
+
+    kinds: Any = {WordPiece: BertTokenizer, BPE: GPT2Tokenizer, SentencePieceBPE: LlamaTokenizer}
+    ours = learned[number]
+    kind = kinds[type(ours)]
+    ours.save(tmp_path / "ours")
+    kind.from_pretrained(tmp_path / "ours").save_pretrained(tmp_path)
+    file = tmp_path / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | options))
+    loaded, reference = type(ours).load(tmp_path), kind.from_pretrained(tmp_path)
+    for text in ("A dog", " à la Été"):
+        ids = loaded.encode(text)
+        assert ids == reference(text)["input_ids"]
+        assert loaded.decode(ids) == reference.decode(ids)
 
 
 def test_bert_s_two_files_say_the_same(bert, tmp_path):

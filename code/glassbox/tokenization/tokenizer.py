@@ -136,12 +136,13 @@ class Tokenizer(ABC):
     def load(cls: type[Kind], folder: str | os.PathLike[str]) -> Kind:
         """Read a tokenizer written by :meth:`save` or by the reference library.
 
-        A :class:`BPE` is read from ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from
-        ``vocab.txt``, or either from ``tokenizer.json`` if these are missing; a :class:`Unigram`
-        and a :class:`SentencePieceBPE` are read from ``tokenizer.json``, the latter from
-        ``tokenizer.model`` if that is missing. Special tokens are also read from
-        ``tokenizer_config.json``, ``special_tokens_map.json`` and ``added_tokens.json``. The folder
-        may be a published model's: ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
+        A tokenizer is read from ``tokenizer.json``. If that is missing, a :class:`BPE` is read from
+        ``vocab.json`` and ``merges.txt``, a :class:`WordPiece` from ``vocab.txt``, and a
+        :class:`SentencePieceBPE` from ``tokenizer.model``. Options such as ``do_lower_case`` in
+        ``tokenizer_config.json`` take precedence. The special tokens that it names, or that
+        ``special_tokens_map.json`` or ``added_tokens.json`` names, must be in ``tokenizer.json`` if
+        there is one. The folder may be a published model's:
+        ``WordPiece.load(glassbox.models.find_weights("minilm"))``.
 
         Parameters
         ----------

@@ -78,12 +78,14 @@ def _read_bpe_json(file: Path, config: Config) -> BPE:
     parts.expect("post_processor", type=(None, "ByteLevel", "TemplateProcessing"))
     parts.expect_frame(None, None, again=False)
     parts.expect("decoder", type="ByteLevel")
+    settings = file.with_name(files.CONFIG_JSON)
+    space = options.flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False)
     return BPE(
         parts.vocabulary,
         parts.merges,
         special_tokens=parts.special_tokens,
         pad_token=options.content(config.get("pad_token")),
-        add_prefix_space=options.flag(file, parts.part("pre_tokenizer"), "add_prefix_space", False),
+        add_prefix_space=options.flag(settings, config, "add_prefix_space", space),
     )
 
 
@@ -126,11 +128,16 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     parts.expect("pre_tokenizer", type="BertPreTokenizer")
     parts.expect("post_processor", type=("TemplateProcessing", "BertProcessing"))
     parts.expect_frame(wordpiece.CLASSIFY, wordpiece.SEPARATE, again=False)
-    normalizer = parts.part("normalizer")
+    settings, normalizer = file.with_name(files.CONFIG_JSON), parts.part("normalizer")
+    given = {
+        "do_lower_case": options.flag(file, normalizer, "lowercase", True),
+        "strip_accents": options.flag(file, normalizer, "strip_accents", None),
+        **config,
+    }
     return WordPiece(
         parts.vocabulary,
-        lowercase=options.flag(file, normalizer, "lowercase", True),
-        strip_accents=options.flag(file, normalizer, "strip_accents", None),
+        lowercase=options.flag(settings, given, "do_lower_case", True),
+        strip_accents=options.flag(settings, given, "strip_accents", None),
         special_tokens=parts.special_tokens,
     )
 
@@ -148,6 +155,9 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
     parts = _bpe_parts(file, byte_fallback=True)
     parts.expect("post_processor", type=(None, "TemplateProcessing"))
     start, end = parts.frame(again=True)
+    prepend, settings = read_prepend(parts), file.with_name(files.CONFIG_JSON)
+    if not options.flag(settings, config, "add_prefix_space", True):
+        prepend = "never"
     inner = next((token for token in map("".join, parts.merges) if METASPACE in token[1:]), None)
     pre_tokenizer = parts.part("pre_tokenizer")
     if inner and pre_tokenizer and pre_tokenizer.get("split", True):
@@ -163,7 +173,7 @@ def _read_sentencepiece_json(file: Path, config: Config) -> SentencePieceBPE:
         pad_token=options.content(config.get("pad_token")),
         start=start,
         end=end,
-        prepend=read_prepend(parts),
+        prepend=prepend,
     )
 
 
@@ -212,6 +222,12 @@ def _read_unigram_json(file: Path, config: Config) -> Unigram:
         )
     _, end = parts.frame(again=True)
     parts.expect_frame(None, end, again=True)
+    eos = options.content(config.get("eos_token"))
+    if end and eos and end != eos:
+        raise ValueError(
+            f"{file}: the post_processor puts {end!r} after a text, but the options beside it name "
+            f"{eos!r} as eos_token: make the two the same"
+        )
     scores = dict(pieces)
     pieces += [(token, 0.0) for token in parts.special_tokens if token not in scores]
     default = {"pad_token": unigram.PAD} if unigram.PAD in scores else {}
@@ -244,13 +260,13 @@ def _write_unigram(tokenizer: Unigram, path: Path) -> dict[str, Any]:
 
 #: The functions that read each class, by file; the first file that exists is read.
 READERS: dict[type[Tokenizer], dict[str, Callable[[Path, Config], Any]]] = {
-    BPE: {files.VOCAB_JSON: _read_bpe_vocabulary, files.TOKENIZER_JSON: _read_bpe_json},
+    BPE: {files.TOKENIZER_JSON: _read_bpe_json, files.VOCAB_JSON: _read_bpe_vocabulary},
     SentencePieceBPE: {
         files.TOKENIZER_JSON: _read_sentencepiece_json,
         files.TOKENIZER_MODEL: _read_sentencepiece_model,
     },
     Unigram: {files.TOKENIZER_JSON: _read_unigram_json},
-    WordPiece: {files.VOCAB_TXT: _read_wordpiece_txt, files.TOKENIZER_JSON: _read_wordpiece_json},
+    WordPiece: {files.TOKENIZER_JSON: _read_wordpiece_json, files.VOCAB_TXT: _read_wordpiece_txt},
 }
 #: The functions that write a tokenizer of each class and return its options.
 WRITERS: dict[type[Tokenizer], Callable[[Any, Path], dict[str, Any]]] = {
