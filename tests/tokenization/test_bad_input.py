@@ -54,13 +54,17 @@ def llama(**changes) -> Any:
     return SentencePieceBPE(**options)
 
 
-def template(single: str, pair: str) -> dict:
+def template(single: str, pair: str, second_type: int = 1) -> dict:
     """A post_processor that puts special tokens around A and B."""
 
-    def steps(names: str) -> list[dict]:
-        return [{"Sequence" if n in "AB" else "SpecialToken": {"id": n}} for n in names.split()]
+    def steps(names: list[str], kind: int) -> list[dict]:
+        types = {"type_id": kind}
+        return [{"Sequence" if n in "AB" else "SpecialToken": {"id": n} | types} for n in names]
 
-    return {"type": "TemplateProcessing", "single": steps(single), "pair": steps(pair)}
+    place = pair.index("B")
+    first, second = pair[:place].split(), pair[place:].split()
+    both = steps(first, 0) + steps(second, second_type)
+    return {"type": "TemplateProcessing", "single": steps(single.split(), 0), "pair": both}
 
 
 def sentencepiece_model(
@@ -106,6 +110,7 @@ def model(kind: str, **parts) -> dict:
             "normalizer": {"type": "BertNormalizer"},
             "pre_tokenizer": {"type": "BertPreTokenizer"},
             "post_processor": template("[CLS] A [SEP]", "[CLS] A [SEP] B [SEP]"),
+            "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
             "model": {"type": "WordPiece", "vocab": numbered(*TOKENS)},
         },
         "BPE": {
@@ -785,6 +790,30 @@ FILES = {
         ),
         ValueError,
         ["'[CLS] A [SEP] [CLS] B [SEP]' of a pair", "the same after the second"],
+    ),
+    "one type for both of BERT's texts": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model(
+                "WordPiece",
+                post_processor=template("[CLS] A [SEP]", "[CLS] A [SEP] B [SEP]", 0),
+            ),
+        ),
+        ValueError,
+        ["tokenizer.json", "type_ids [0, 0, 0, 0, 0] in 'pair'", "[0, 0, 0, 1, 1] only"],
+    ),
+    "a space before a full stop of BERT's": (
+        in_folder(
+            WordPiece,
+            tokenizer_json=model("WordPiece", decoder={"type": "WordPiece", "cleanup": False}),
+        ),
+        ValueError,
+        ["tokenizer.json: decoder has cleanup=False", "True only"],
+    ),
+    "BERT's pieces that are not joined": (
+        in_folder(WordPiece, tokenizer_json=model("WordPiece", decoder=None)),
+        ValueError,
+        ["tokenizer.json: decoder has type=None", "'WordPiece' only"],
     ),
     "two ends of T5's text": (
         in_folder(

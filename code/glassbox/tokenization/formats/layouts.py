@@ -128,6 +128,15 @@ def _read_wordpiece_json(file: Path, config: Config) -> WordPiece:
     parts.expect("pre_tokenizer", type="BertPreTokenizer")
     parts.expect("post_processor", type=("TemplateProcessing", "BertProcessing"))
     parts.expect_frame(wordpiece.CLASSIFY, wordpiece.SEPARATE, again=False)
+    parts.expect("decoder", type="WordPiece", prefix=wordpiece.PREFIX, cleanup=True)
+    for name, expected in (("single", [0, 0, 0]), ("pair", [0, 0, 0, 1, 1])):
+        steps = parts.part("post_processor").get(name, [])
+        types = [part.get("type_id") for step in steps for part in step.values()]
+        if steps and types != expected:
+            raise ValueError(
+                f"{file}: the post_processor has the type_ids {types} in {name!r}; this package "
+                f"implements {expected} only"
+            )
     settings, normalizer = file.with_name(files.CONFIG_JSON), parts.part("normalizer")
     given = {
         "do_lower_case": options.flag(file, normalizer, "lowercase", True),
