@@ -21,6 +21,8 @@ from glassbox_book.outputs import read
 
 #: The parts of the script, in this order; its last line passes it ``prelude.txt``.
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
+#: A text of JavaScript or Python; within a template of JavaScript, no other.
+TEXT = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`{\\]|\{[^`}]*\})*`"""
 #: The maximum number of numbers in the cases of an exercise in a page.
 MOST = 3000
 #: Number of values kept of a mistake's result, enough to distinguish it from any other; of a small
@@ -74,10 +76,9 @@ def script() -> str:
     """Return the script that checks what a reader writes in a page, without its comments."""
     parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
-    code = re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts)
-    # Signs need no spaces around them, except in texts and regular expressions.
-    code = re.sub(r'(?m)^(?:[^"`/\\\n]|/ )+$', _squeezed, code)
-    return f"{code}glassboxPage.exercises = {{}};\nglassboxPage.load({json.dumps(prelude)});\n"
+    code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
+    load = f"glassboxPage.load({json.dumps(_squeezed(prelude))});"
+    return f"{code}glassboxPage.exercises = {{}};\n{load}\n"
 
 
 def write(folder: str | Path) -> None:
@@ -92,8 +93,11 @@ def write(folder: str | Path) -> None:
     outputs.write(folder, {"python.js": script(), **texts})
 
 
-def _squeezed(line: re.Match[str]) -> str:
-    return re.sub(r"('[^']*')| ?([=*<>?:,;(){}&|!\[\]]+) ?", r"\1\2", line[0])
+def _squeezed(code: str) -> str:
+    """Leave out the spaces around signs, except in texts and in lines with regular expressions."""
+    signs = re.compile(rf"({TEXT})| ?([=*<>?:,;(){{}}&|!\[\]]+) ?")
+    plain = rf"""(?m)^(?:[^"'`/\\\n]|/ |{TEXT})+$"""
+    return re.sub(plain, lambda line: signs.sub(r"\1\2", line[0]), code)
 
 
 def _is_simple(exercise: Exercise) -> bool:
