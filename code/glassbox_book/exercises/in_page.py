@@ -73,10 +73,11 @@ def data(name: str) -> str:
 
 
 def script() -> str:
-    """Return the script that checks what a reader writes in a page, without its comments."""
+    """Return the script that checks in a page what a reader writes, without comments and blanks."""
     parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
     code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
+    code = re.sub(r"(?<=[;,{])\n", "", code)
     load = f"glassboxPage.load({json.dumps(_squeezed(prelude))});"
     return f"{code}glassboxPage.exercises = {{}};\n{load}\n"
 
@@ -95,9 +96,9 @@ def write(folder: str | Path) -> None:
 
 def _squeezed(code: str) -> str:
     """Leave out the spaces around signs, except in texts and in lines with regular expressions."""
-    signs = re.compile(rf"({TEXT})| ?([=*<>?:,;(){{}}&|!\[\]]+) ?")
+    signs = re.compile(rf"({TEXT})| ?([=*<>?:,;(){{}}&|!\[\]%@]+) ?| ?([-+/]) (?![-+])")
     plain = rf"""(?m)^(?:[^"'`/\\\n]|/ |{TEXT})+$"""
-    return re.sub(plain, lambda line: signs.sub(r"\1\2", line[0]), code)
+    return re.sub(plain, lambda line: signs.sub(r"\1\2\3", line[0]), code)
 
 
 def _is_simple(exercise: Exercise) -> bool:
