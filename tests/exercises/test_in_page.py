@@ -201,6 +201,37 @@ FAULTS = {
     "return 'a' + 1": "Line 2: + with a text is not known here.",
     "return int('3')": "Line 2: a text as a number is not known here.",
     "return torch.cat([])": "Line 2: What is done here is not known here.",
+    "return query.masked_fill(None == 0, 0.0)": (
+        "TypeError: a boolean tensor is expected as the mask, not bool"
+    ),
+    "x = math.pi\n    math = x": (
+        "in line 2:\n    x = math.pi\n    UnboundLocalError: cannot access local variable 'math'"
+    ),
+    "return torch.sum(dim=-1, query)": (
+        "Line 2: SyntaxError: positional argument follows keyword argument"
+    ),
+    "torch.softmax(query, -1, dim=-1)": "softmax() got multiple values for argument 'dim'",
+    "query.sum(0, dim=0)": "TypeError: sum() got multiple values for argument 'dim'",
+    "return 0 ** -1": "ZeroDivisionError: 0.0 cannot be raised to a negative power",
+    "x = query * 1\n    x[0] += key[:1]": "a tensor of shape [1, 4] does not fit into [4]",
+    "query[0].copy_(key[:1])": "a tensor of shape [1, 4] does not fit into [4]",
+    "torch.cat([query, query.sum()])": (
+        "RuntimeError: zero-dimensional tensor (at position 1) cannot be concatenated"
+    ),
+    "return None.size": "AttributeError: 'NoneType' object has no attribute 'size'",
+    "return query.size(0).item()": "AttributeError: 'int' object has no attribute 'item'",
+    "return [query].shape": "AttributeError: 'list' object has no attribute 'shape'",
+    "return query.split(2).T": "AttributeError: 'tuple' object has no attribute 'T'",
+    "return [2, 1].sort()": "Line 2: list.sort is not known here.",
+    "return ~query": "TypeError: ~ is only implemented on integer and Boolean-type tensors",
+    "return ~1.5": "TypeError: bad operand type for unary ~: 'float'",
+    "return -None": "TypeError: bad operand type for unary -: 'NoneType'",
+    "return -(query > 0)": "RuntimeError: Negation, the `-` operator, on a bool tensor",
+    "return query.gather(1, torch.tensor([0]))": (
+        "RuntimeError: Index tensor must have the same number of dimensions as input tensor"
+    ),
+    "return torch.square(2)": "square(): argument 'input' (position 1) must be Tensor, not int",
+    "return query.repeat(2)": "IndexError: list index out of range",
     "return globalThis": "NameError: name 'globalThis' is not defined",
     "return hasOwnProperty": "NameError: name 'hasOwnProperty' is not defined",
 }
@@ -230,6 +261,7 @@ WAYS = [
     "return (query @ key.T * torch.tensor(query.size(1), dtype=query.dtype) ** -0.5)",
     "return torch.stack([key @ q for q in query]) / query.size(1) ** 0.5",
     "return (query[:, None] * key[None]).sum(-1) / math.sqrt(len(key[0]))",
+    "return torch.sum(input=query[:, None] * key, dim=-1) / query.size(1) ** 0.5",
     "return torch.matmul(query, key.transpose(-2, -1)) / query.shape[-1] ** 0.5",
     "import math\n    d = float(query.shape[-1])\n    return query @ key.T * d**-0.5",
     "return torch.max(query, query) @ torch.min(key, key).T / query.size(1) ** 0.5",
@@ -247,6 +279,17 @@ WAYS = [
     "    return query.matmul(key.swapaxes(0, key.ndim - 1)).div(torch.pow(width, 0.5))",
     "parts = zip(query.split([1, query.size(1) - 1], -1), key.split([1, key.size(1) - 1], -1))\n"
     "    return sum([q @ k.T for q, k in parts]) / query.size(1) ** 0.5",
+    "table = torch.zeros(len(query), len(key), dtype=query.dtype)\n"
+    "    for i in range(len(query)):\n"
+    "        table[i] = query[i : i + 1] @ key.T / query.size(1) ** 0.5\n"
+    "    return table",
+    "x = query / query.size(1) ** 0.5\n    x @= key.T\n    return x",
+    "x = query\n    x @= key.T\n    return x / query.size(1) ** 0.5",
+    "rows = torch.tensor([])\n"
+    "    for q in query:\n"
+    "        rows = torch.cat([rows, q[None] @ key.T])\n"
+    "    return rows / query.size(1) ** 0.5",
+    "from torch import nn\n    return nn.functional.linear(query, key) / query.size(1) ** 0.5",
     """
     table = [[0.0] * len(key) for _ in query]  # a list of lists
     for i, q in enumerate(query):
@@ -379,6 +422,13 @@ PRINTED = {
     "print(torch.where(torch.tensor([0, 1, 1]) > 0)[0])": "[1, 2]\n",
     "print(F.cross_entropy(torch.zeros(4), torch.tensor(1)))": "1.386\n",
     "print(torch.full_like(torch.zeros(2), fill_value=3, dtype=torch.int64))": "[3, 3]\n",
+    "print(float('-Inf'), float('infinity'), (m,))": "-inf inf (5,)\n",
+    "print(torch.tensor([math.inf, math.nan]).to(dtype=torch.int))": "[-2147483648, -2147483648]\n",
+    "print(torch.tensor(math.nan).long())": "-9223372036854775808\n",
+    "print(torch.cat([torch.tensor([]), torch.tensor([])]))": "[]\n",
+    "print(torch.arange(60_000).cumsum(0)[-1])": "1799970000\n",
+    "f = lambda *a, b=1: (a, b); print(f(2, 3), f(b=None))": "((2, 3), 1) ((), None)\n",
+    "print(torch.arange(2).bool().sort(descending=True)[0])": "[True, False]\n",
     "d: float; d = 1.5; print(d, torch.special.erf(torch.zeros(1)))": "1.5 [0]\n",
 }
 
@@ -428,7 +478,12 @@ def test_what_is_no_whole_number_is_not_a_recursion(number, said, says):
 
 
 def test_a_format_that_the_page_does_not_know_is_named(says):
-    for text, word in (("f'{n:e}'", "the format :e"), ("f'{n'", "brace"), ("f'{n!r}'", "!")):
+    for text, word in (
+        ("f'{n:e}'", "the format :e is not known"),
+        ("f'{n'", "brace"),
+        ("f'{n!r}'", "Line 2: {n!r} in an f-string is not known"),
+        ("f'{n = }'", "Line 2: {n = } in an f-string is not known"),
+    ):
         source = f"def layers(n, kernel_size):\n    print({text})\n    return 1.5"
         assert word in says("architecture.layers", source)["text"]
 
@@ -504,7 +559,7 @@ SAME: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", SAME)
 def test_prelude_does_what_pytorch_does(name):
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"check_index": lambda x, index: None}
     exec(PRELUDE.read_text(encoding="utf-8"), names)
     ours, theirs = SAME[name]
     torch.testing.assert_close(ours(SimpleNamespace(**names)), theirs)

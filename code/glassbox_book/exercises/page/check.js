@@ -9,10 +9,11 @@
   let world = null;
   const F_ALONE = 'cross_entropy gelu linear normalize one_hot silu'.split(' ');
   function load(prelude) {
-    const torch = new Map(Object.entries({ ...dtypes, long: dtypes.int64, float: dtypes.float32, double: dtypes.float64, inf: Infinity, pi: Math.PI }));
+    const torch = new Map(Object.entries({ ...dtypes, long: dtypes.int64, float: dtypes.float32, int: dtypes.int32, double: dtypes.float64, inf: Infinity, pi: Math.PI }));
     const python = new page.Scope(null), ours = new page.Scope(new page.Scope(python));
     python.own = new Map([...page.builtins, ['torch', new Module('torch', torch, page.functions, page.methods)], ['math', page.math]]);
     ours.up.set('check_inputs', checkInputs);
+    ours.up.set('check_index', ([x, index]) => index.shape.length === x.shape.length || page.fail('RuntimeError', 'Index tensor must have the same number of dimensions as input tensor'));
     page.parse(prelude, true)(ours);
     const book = new Map();  // what PyTorch does not have, or not like this
     for (const name of ['scaled_dot_product_attention', 'simple_self_attention', 'causal_mask', 'layer_norm', 'split_heads']) book.set(name, ours.own.get(name)) && ours.own.delete(name);
@@ -22,7 +23,7 @@
     const functional = new Module('torch.nn.functional', ours.own);
     torch.set('empty', page.functions.get('zeros')).set('special', new Module('torch.special', ours.own, page.methods)).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
     world = new page.Scope(python);
-    world.own = new Map([...book, ['gelu', ours.own.get('gelu')], ['F', functional], ['glassbox', new Module('glassbox', book)], ['check', () => null]]);  // a solution ends with a call of check
+    world.own = new Map([...book, ['gelu', ours.own.get('gelu')], ['F', functional], ['nn', torch.get('nn')], ['glassbox', new Module('glassbox', book)], ['check', () => null]]);  // a solution ends with a call of check
   }
 
   // The book's attention takes no inputs whose leading axes differ, even if they broadcast.
@@ -42,10 +43,10 @@
     return n.toPrecision(many).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   }
   function show(value, many = 4) {
-    const each = () => value.map((entry) => show(entry, many)).join(', ');
+    const each = () => value.map((entry) => show(entry, many));
     if (value instanceof Tensor) return show(nested(value), many);
-    if (value instanceof Tuple) return `(${each()})`;
-    if (Array.isArray(value)) return `[${each()}]`;
+    if (value instanceof Tuple) return tuple(each());
+    if (Array.isArray(value)) return `[${each().join(', ')}]`;
     if (value === null) return 'None';
     if (value instanceof page.Dtype) return `torch.${value.name}`;
     if (typeof value === 'boolean') return value ? 'True' : 'False';

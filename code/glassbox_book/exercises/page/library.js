@@ -14,15 +14,23 @@
   const CLASSES = [[Tuple, 'tuple'], [Array, 'list'], [Tensor, 'torch.Tensor'], [Range, 'range'], [Module, 'module'], [Dtype, 'torch.dtype']];
   const kind = (value) => TYPES[typeof value] ?? (value === null ? 'NoneType' : CLASSES.find(([type]) => value instanceof type)?.[1] ?? 'generator');
 
+  const mustBeTensor = (name, value) => value instanceof Tensor || fail('TypeError', `${name}(): argument 'input' (position 1) must be Tensor, not ${kind(value)}`);
   // Python's way of calling, by place or by name: what is left out is undefined.
+  const placed = (called, takes, args, byName) => {
+    const rest = takes.findIndex((each) => each[0] === '*'), end = rest < 0 ? args.length : rest;
+    return takes.map((name, k) => {
+      if (k === rest) return args.slice(k);
+      if (k >= Math.min(end, args.length)) return byName.get(name);
+      return byName.has(name) ? fail('TypeError', `${called}() got multiple values for argument '${name}'`) : args[k];
+    });
+  };
   const table = (entries) => new Map(Object.entries(entries).map(([spec, f]) => {
     const [name, ...takes] = spec.split(' ');
     return [name, (args, byName = new Map()) => {
-      const rest = takes.findIndex((each) => each[0] === '*');
-      if (args.length > takes.length && rest < 0) unknown(`${name}() with ${args.length} arguments`);
+      if (args.length > takes.length && !spec.includes('*')) unknown(`${name}() with ${args.length} arguments`);
       for (const each of byName.keys()) if (!takes.includes(each)) unknown(`${name}(${each}=...)`);
-      if (takes[0] === 'input' && !(args[0] instanceof Tensor)) fail('TypeError', `${name}(): argument 'input' (position 1) must be Tensor, not ${kind(args[0])}`);
-      return f(...takes.map((each, k) => (k === rest ? args.slice(k) : k < args.length && (rest < 0 || k < rest) ? args[k] : byName.get(each))));
+      if (takes[0] === 'input') mustBeTensor(name, args.length ? args[0] : byName.get('input'));
+      return f(...placed(name, takes, args, byName));
     }];
   }));
   const families = (...groups) => table(Object.assign({}, ...groups.map(([takes, wrap, members]) => Object.fromEntries(Object.entries(members).map(([name, f]) => [`${name} ${takes}`, wrap(f)])))));
@@ -55,7 +63,7 @@
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': (x) => page.truth(x), 'int x': (x) => integer(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf$/, 'Infinity')) : number(x)),
+    'bool x': (x) => page.truth(x), 'int x': (x) => integer(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf(inity)?$/i, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
     'enumerate values start': (values, start = 0n) => all(values).map((value, k) => Tuple.of(BigInt(k) + start, value))[Symbol.iterator](),
@@ -114,7 +122,7 @@
     ['input other', ([axes, what]) => (x, y) => ([x, y].every(({ shape }) => shape.length === axes) ? page.matmul(x, y) : fail('RuntimeError', `${what} expected`)), {
       mm: [2, 'two matrices'], bmm: [3, 'two batches of matrices'], dot: [1, '1D tensors'],
     }],
-    ['input kind', (f) => f, { to: (x, dtype) => to(x, named(dtype)) }],
+    ['input dtype', (f) => f, { to: (x, dtype) => to(x, named(dtype)) }],
     ['input dim keepdim', (names) => (x, dim, keepdim) => {  // of one tensor, or of two
       const [both, value, place] = names.map((name) => methods.get(name));
       if (dim instanceof Tensor) return both([x, dim]);
@@ -129,7 +137,7 @@
     }],
     ['input dim', (f) => f, {
       size: (x, dim) => (dim === undefined ? Tuple.from(x.shape.map(BigInt)) : BigInt(x.shape[page.axis(x, dim)])),
-      cumsum: (x, dim) => along(x, dim, (row) => row.map((_, k) => total(row.slice(0, k + 1))), summed(x)),
+      cumsum: (x, dim) => along(x, dim, (row) => { let sum = 0; return row.map((n) => sum += n); }, summed(x)),
       argsort: (x, dim = -1n) => along(x, dim, (row) => upTo(row.length).sort((i, j) => row[i] - row[j]), 'int64'),
     }],
   );
@@ -145,16 +153,20 @@
       return make(named(dtype, page.promote(...given)), [places.length], places.map((k) => a + k * by));
     },
     'cat tensors dim'(tensors, dim = 0n) {
-      const list = all(tensors), d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;
+      const given = all(tensors), bare = given.findIndex((x) => !x.shape.length), some = given.filter((x) => x.shape.join() !== '0');
+      if (bare >= 0) fail('RuntimeError', `zero-dimensional tensor (at position ${bare}) cannot be concatenated`);
+      const list = some.length ? some : given, d = page.axis(list[0], dim), first = list.map((x) => page.swap(x, 0, d)), [, ...others] = first[0].shape;
       if (first.some((x) => x.shape.slice(1).join() !== others.join())) fail('RuntimeError', `Sizes of tensors must match except in dimension ${d}.`);
-      const dtype = page.promote(...list), found = make(dtype, [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers));
+      const dtype = page.promote(...given), found = make(dtype, [total(first.map((x) => x.shape[0])), ...others], first.flatMap((x) => x.numbers));
       return cast(page.swap(found, 0, d), dtype);
     },
     'where condition x other'(...given) {
       if (given[1] === undefined && given[2] === undefined) return Tuple.from(page.nonzero(given[0]));
+      const [condition] = given;
+      if (!(condition instanceof Tensor)) fail('TypeError', `a boolean tensor is expected as the mask, not ${kind(condition)}`);
+      if (condition.dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${condition.dtype}`);
       if (!dtypeOf(given[1]) || !dtypeOf(given[2])) fail('TypeError', 'where() takes tensors and numbers');
-      const mixed_ = page.promote(given[1], given[2]), parts = given.map((x, k) => tensor(x, k ? mixed_ : undefined)), [{ dtype }] = parts, shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
-      if (dtype !== 'bool') fail('RuntimeError', `where expected condition to be a boolean tensor, but got a tensor with dtype ${dtype}`);
+      const mixed_ = page.promote(given[1], given[2]), parts = given.map((x, k) => tensor(x, k ? mixed_ : undefined)), shape = parts.map((x) => x.shape).reduce(page.together), [mask, a, b] = parts.map((x) => page.expand(x, shape).numbers);
       return make(mixed_, shape, mask.map((n, k) => (n ? a : b)[k]));
     },
   });
@@ -179,8 +191,13 @@
     if (isTensor && name === 'ndim') return BigInt(last + 1);
     if (isTensor && name === 'dtype') return page.dtypes[value.dtype];
     if (value instanceof Tuple && (name === 'values' || name === 'indices')) return value[+(name === 'indices')];
+    // A tensor's name is no other value's, but for two; a text has more that the page does not know.
+    const isOfTensors = methods.has(name) || ['shape', 'dtype', 'ndim', 'T', 'mT'].includes(name);
+    if (value === null || (isOfTensors && !isTensor && typeof value !== 'string' && !['sort', 'numel'].includes(name))) {
+      fail('AttributeError', `'${kind(value)}' object has no attribute '${name}'`);
+    }
     const known = isTensor ? methods : kind(value) === 'list' ? lists : new Map(), f = known.get(name) ?? unknown(`${kind(value)}.${meant(name, [...known.keys()])}`);
     return (args, byName) => f([value, ...args], byName);
   };
-  Object.assign(page, { Module, Range, builtins, functions, kind, math, methods });
+  Object.assign(page, { Module, Range, builtins, functions, kind, math, methods, mustBeTensor, placed });
 })();

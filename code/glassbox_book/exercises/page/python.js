@@ -30,6 +30,7 @@
       const [, quote, inside] = /^("{3}|'{3}|.)([^]*)\1$/.exec(text), parts = [];
       for (const [piece, value, spec = ''] of inside.matchAll(/\{([^{}]+?)(?::([^{}[\]:]*))?\}|(?:[^{}]|\{\{|\}\})+|./g)) {
         if (/^[{}]$/.test(piece)) wrong('this brace in an f-string is not known here');
+        if (/[^=!<>]=\s*$|![rsa]$/.test(value)) { page.line = line; unknown(`{${value}} in an f-string`); }
         parts.push(value ? `format(${value}, ${quote}${spec}${quote})` : quote + piece.replace(/([{}])\1/g, '$1') + quote);
       }
       found.push(...words(`_f(${parts})`, line).slice(0, -2).map((word) => ({ ...word, line })));
@@ -78,12 +79,19 @@
     ['+', '-'], ['*', '/', '//', '%', '@']];
 
   class Scope {
-    constructor(up) { Object.assign(this, { up, own: new Map() }); }
+    constructor(up, read) { Object.assign(this, { up, read, own: new Map() }); }  // read: in a function, what it took from above, and where
     find(name) {
       if (this.own.has(name)) return this.own.get(name);
+      this.read?.set(name, page.line);
       return this.up ? this.up.find(name) : page.elsewhere.has(name) ? unknown(name) : fail('NameError', `name '${name}' is not defined`);
     }
-    set(name, value) { this.own.set(name, value); }
+    set(name, value) {
+      if (this.read?.has(name)) {
+        page.line = this.read.get(name);
+        fail('UnboundLocalError', `cannot access local variable '${name}' where it is not associated with a value`);
+      }
+      this.own.set(name, value);
+    }
   }
 
   function parse(source, isOurs = false) {
@@ -173,13 +181,14 @@
       const defaults = takes.map(({ otherwise }) => otherwise?.(scope));
       const refuse = (how) => (isOurs ? unknown(`${called}() ${how}`) : fail('TypeError', `${called}() cannot be called ${how}`));
       return Object.assign((args, byName = new Map()) => {
-        const local = new Scope(scope);
+        if (isOurs && args.length && takes[0].name === 'x') page.mustBeTensor(called, args[0]);
+        const local = new Scope(scope, new Map());
         for (const name of byName.keys()) if (!takes.some((each) => each.name === name)) refuse(`with an argument '${name}'`);
-        takes.forEach(({ name, isRest }, k) => {
-          const value = isRest ? Tuple.from(args.slice(k)) : k < args.length ? args[k] : byName.has(name) ? byName.get(name) : defaults[k];
+        page.placed(called, takes.map(({ name, isRest }) => (isRest ? '*' : '') + name), args, byName).forEach((given, k) => {
+          const { name, isRest } = takes[k], value = isRest ? Tuple.from(given) : given === undefined ? defaults[k] : given;
           local.set(name, value === undefined ? refuse(`without an argument '${name}'`) : value);
         });
-        if (args.length > takes.length && !takes.at(-1)?.isRest) refuse(`with ${args.length} arguments`);
+        if (args.length > takes.length && !takes.some(({ isRest }) => isRest)) refuse(`with ${args.length} arguments`);
         const { line } = page, found = deeper(() => run(local));
         page.line = line;
         return found;
@@ -260,6 +269,7 @@
     };
     const called = (value) => {
       const { run, parts } = bracket(')', argument), byName = parts.filter((each) => each.byName), byPlace = parts.filter((each) => !each.byName);
+      if (parts.some((each, k) => !each.byName && !each.isStarred && parts[k - 1]?.byName)) wrong('positional argument follows keyword argument');
       return (scope) => call(value(scope), run ? [run(scope)] : spread(byPlace, scope), new Map(byName.map((each) => [each.byName, each(scope)])));
     };
     const argument = () => {
@@ -423,6 +433,7 @@
   const WHOLE = { ...ARITHMETIC, '%': remainder, '//': (a, b) => (a - remainder(a, b)) / b, '**': power };
   function arithmetic(op, a, b) {
     if ('//%'.includes(op) && b == 0) fail('ZeroDivisionError', 'division by zero');
+    if (op === '**' && a == 0 && b < 0) fail('ZeroDivisionError', '0.0 cannot be raised to a negative power');
     if (!isInt(a) || !isInt(b) || op === '/' || (op === '**' && b < 0)) return '&|^'.includes(op) ? cannot(op, a, b) : ARITHMETIC[op](Number(a), Number(b));
     const found = WHOLE[op](BigInt(a), BigInt(b));
     if (op === '*') power(found, 1n);
@@ -441,11 +452,15 @@
   function inPlace(op, a, b) {
     if (kind(a) === 'list' && op === '+') { a.push(...iterate(b)); return a; }
     const found = operate(op, a, b);
-    if (!(a instanceof Tensor)) return found;
+    if (!(a instanceof Tensor) || op === '@') return found;
     return isFloat(found.dtype) && !isFloat(a.dtype) ? fail('RuntimeError', `result type Float can't be cast to the desired output type ${a.dtype}`) : page.fill(a, found);
   }
   function negative(sign, value) {
-    if (sign === '~') return value instanceof Tensor && value.dtype === 'bool' ? page.binary('==', value, false) : operate('-', -1n, value);
+    const dtype = dtypeOf(value), isTensor = value instanceof Tensor;
+    if (isTensor && sign === '~' && isFloat(dtype)) fail('TypeError', '~ is only implemented on integer and Boolean-type tensors');
+    if (isTensor && sign === '-' && dtype === 'bool') fail('RuntimeError', 'Negation, the `-` operator, on a bool tensor is not supported. Use ~ to invert a mask.');
+    if (!dtype || (sign === '~' && isFloat(dtype))) fail('TypeError', `bad operand type for unary ${sign}: '${kind(value)}'`);
+    if (sign === '~') return isTensor && dtype === 'bool' ? page.binary('==', value, false) : operate('-', -1n, value);
     return sign === '-' ? operate('*', value, -1n) : value;
   }
 
@@ -459,8 +474,12 @@
     return key instanceof Slice ? items.slice(0, 0).concat(page.sliced(key, items.length).map((k) => items[k])) : items[place(items, key)];
   }
   function setItem(value, key, given) {
-    if (value instanceof Tensor) page.fill(page.select(value, key).found, dtypeOf(given) ? given : fail('TypeError', `can't assign a ${kind(given)} to a torch.Tensor`));
-    else if (kind(value) === 'list') value[key instanceof Slice ? unknown('a slice of a list to the left of =') : place(value, key)] = given;
+    if (value instanceof Tensor) {
+      const { found } = page.select(value, key);
+      if (!dtypeOf(given)) fail('TypeError', `can't assign a ${kind(given)} to a torch.Tensor`);
+      while (given.shape?.length > found.shape.length && given.shape[0] === 1) given = page.getItem(given, 0n);  // as PyTorch does
+      page.fill(found, given);
+    } else if (kind(value) === 'list') value[key instanceof Slice ? unknown('a slice of a list to the left of =') : place(value, key)] = given;
     else fail('TypeError', `'${kind(value)}' object does not support this assignment`);
   }
 

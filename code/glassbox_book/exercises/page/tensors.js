@@ -37,7 +37,7 @@ globalThis.glassboxPage ??= {};
   const upTo = (count) => { spend(count); return Array.from({ length: count }, (_, i) => i); };
   const isFloat = (dtype) => dtype.startsWith('float');
   function make(dtype, shape, numbers) {
-    const clean = dtype === 'bool' ? (n) => +(n !== 0) : isFloat(dtype) ? (n) => n : Math.trunc;
+    const clean = dtype === 'bool' ? (n) => +(n !== 0) : isFloat(dtype) ? (n) => n : (n) => Math.trunc(Number.isFinite(n) ? n : -(2 ** (dtype === 'int32' ? 31 : 63)));
     return new Tensor(dtype, shape, STORES[dtype].from(numbers, clean), upTo(product(shape)));
   }
   const view = (x, shape, places) => new Tensor(x.dtype, shape, x.data, places.map((place) => x.at[place]));
