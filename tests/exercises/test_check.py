@@ -11,7 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from glassbox_book.exercises import EXERCISES, Case, Exercise, check
+from glassbox_book.exercises import EXERCISES, Exercise, check
 from glassbox_book.exercises.exercise import cases_of
 
 SCORES = "scaled_dot_product.scores"
@@ -716,7 +716,7 @@ def test_exchanged_truth_is_noticed():
     def positive(x):
         return x > 0
 
-    cases_of(positive)(lambda draw: iter([Case("a row", x=draw(9))]))
+    cases_of(positive, positive)(lambda draw: iter([("a row", draw(9))]))
     try:
         assert "with true and false exchanged" in said("test_check.positive", lambda x: x <= 0)
         assert check("test_check.positive", positive).passed

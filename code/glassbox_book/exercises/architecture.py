@@ -1,13 +1,13 @@
 """Chapter 1: which positions depend on which, the loop that writes, and the costs of layers."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Named, cases_of
 
 
 def _recurrence(x: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ NETWORKS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str = "") -> Tensor:
+def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str) -> Tensor:
     jacobian = torch.autograd.functional.jacobian(network, x)  # (n, outputs, n, inputs)
     flaws = {
         "sum": jacobian.sum(dim=1).abs().amax(dim=-1),
@@ -58,10 +58,10 @@ def _dependencies(network: Callable[[Tensor], Tensor], x: Tensor, flaw: str = ""
 
 
 @cases_of(_dependencies, returns=("dependencies",))
-def _networks(draw: Draw) -> Iterator[Case]:
+def _networks(draw: Draw) -> Cases:
     for about in NETWORKS:
-        yield Case(about, network=Named(f"({about})", NETWORKS[about]), x=draw(5, 3))
-    yield Case("one position", network=Named("(attention)", NETWORKS["attention"]), x=draw(1, 3))
+        yield about, Named(f"({about})", NETWORKS[about]), draw(5, 3)
+    yield "one position", Named("(attention)", NETWORKS["attention"]), draw(1, 3)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Writer:
 
 
 def _greedy(
-    model: Callable[[Tensor], Tensor], begin: int, end: int, longest: int, flaw: str = ""
+    model: Callable[[Tensor], Tensor], begin: int, end: int, longest: int, flaw: str
 ) -> Tensor:
     written = [begin]
     for _ in range(longest + {"one more": 1, "one fewer": -1}.get(flaw, 0)):
@@ -106,16 +106,14 @@ def _greedy(
 
 
 @cases_of(_greedy, returns=("tokens",))
-def _texts(draw: Draw) -> Iterator[Case]:
-    yield Case("three words and the end", model=Writer((4, 2, 5, 8)), begin=7, end=8, longest=10)
-    yield Case("the end at once", model=Writer((8,)), begin=7, end=8, longest=5)
-    yield Case("a word twice", model=Writer((3, 1, 3, 6, 8)), begin=7, end=8, longest=10)
-    yield Case("a text that does not end", model=Writer((1, 2, 3, 4, 5)), begin=7, end=8, longest=4)
-    yield Case("exactly as long as allowed", model=Writer((6, 5, 8)), begin=7, end=8, longest=3)
-    yield Case("token 0 is a word", model=Writer((1, 0, 2, 8)), begin=7, end=8, longest=10)
-    yield Case(
-        "other begin and end tokens", model=Writer((8, 7, 4), begin=2), begin=2, end=4, longest=10
-    )
+def _texts(draw: Draw) -> Cases:
+    yield "three words and the end", Writer((4, 2, 5, 8)), 7, 8, 10
+    yield "the end at once", Writer((8,)), 7, 8, 5
+    yield "a word twice", Writer((3, 1, 3, 6, 8)), 7, 8, 10
+    yield "a text that does not end", Writer((1, 2, 3, 4, 5)), 7, 8, 4
+    yield "exactly as long as allowed", Writer((6, 5, 8)), 7, 8, 3
+    yield "token 0 is a word", Writer((1, 0, 2, 8)), 7, 8, 10
+    yield "other begin and end tokens", Writer((8, 7, 4), begin=2), 2, 4, 10
 
 
 Graph = Mapping[str, Sequence[str]]
@@ -124,7 +122,7 @@ Graph = Mapping[str, Sequence[str]]
 # The shortest path ---------------------------------------------------------------------------
 
 
-def _path_length(graph: Graph, first: str, last: str, flaw: str = "") -> int:
+def _path_length(graph: Graph, first: str, last: str, flaw: str) -> int:
     steps = {first: 1 if flaw == "stations" else 0}
     for station, sources in graph.items():
         asked = sources[:1] if flaw == "first source" else sources
@@ -135,46 +133,44 @@ def _path_length(graph: Graph, first: str, last: str, flaw: str = "") -> int:
 
 
 @cases_of(_path_length, returns=("path length",))
-def _graphs(draw: Draw) -> Iterator[Case]:
+def _graphs(draw: Draw) -> Cases:
     chain = {"h1": ["x1"], "h2": ["x2", "h1"], "h3": ["x3", "h2"], "h4": ["x4", "h3"]}
-    yield Case("recurrence, from end to end", graph=chain, first="x1", last="h4")
-    yield Case("recurrence, from the middle", graph=chain, first="x3", last="h4")
-    yield Case("recurrence, backwards", graph=chain, first="x4", last="h1")
+    yield "recurrence, from end to end", chain, "x1", "h4"
+    yield "recurrence, from the middle", chain, "x3", "h4"
+    yield "recurrence, backwards", chain, "x4", "h1"
     attention = {f"y{i}": ["x1", "x2", "x3"] for i in (1, 2, 3)}
-    yield Case("attention", graph=attention, first="x3", last="y1")
+    yield "attention", attention, "x3", "y1"
     two = attention | {f"z{i}": ["y1", "y2", "y3"] for i in (1, 2, 3)}
-    yield Case("two layers of attention", graph=two, first="x1", last="z3")
-    shortcut = chain | {"out": ["h4", "x1"]}
-    yield Case("a chain with a shortcut", graph=shortcut, first="x1", last="out")
-    other = chain | {"out": ["x1", "h4"]}
-    yield Case("the shortcut listed first", graph=other, first="x1", last="out")
-    yield Case("a station and itself", graph=chain, first="x2", last="x2")
+    yield "two layers of attention", two, "x1", "z3"
+    yield "a chain with a shortcut", chain | {"out": ["h4", "x1"]}, "x1", "out"
+    yield "the shortcut listed first", chain | {"out": ["x1", "h4"]}, "x1", "out"
+    yield "a station and itself", chain, "x2", "x2"
 
 
 # Layers of a convolution ---------------------------------------------------------------------
 
 
-def _layers(n: int, kernel_size: int, flaw: str = "") -> int:
+def _layers(n: int, kernel_size: int, flaw: str) -> int:
     reach = {"end to end": kernel_size - 1, "kernel": kernel_size}.get(flaw, (kernel_size - 1) / 2)
     share = (n if flaw == "n positions" else n - 1) / reach
     return math.floor(share) if flaw == "down" else math.ceil(share)
 
 
 @cases_of(_layers, returns=("number of layers",))
-def _sizes(draw: Draw) -> Iterator[Case]:
-    yield Case("three neighbours, five words", n=5, kernel_size=3)
-    yield Case("one word", n=1, kernel_size=3)
-    yield Case("a wider kernel", n=9, kernel_size=5)
-    yield Case("a width that does not divide the distance", n=8, kernel_size=5)
-    yield Case("a little more than two layers", n=8, kernel_size=7)
-    yield Case("a kernel wider than the text", n=4, kernel_size=9)
-    yield Case("a long text", n=1000, kernel_size=7)
+def _sizes(draw: Draw) -> Cases:
+    yield "three neighbours, five words", 5, 3
+    yield "one word", 1, 3
+    yield "a wider kernel", 9, 5
+    yield "a width that does not divide the distance", 8, 5
+    yield "a little more than two layers", 8, 7
+    yield "a kernel wider than the text", 4, 9
+    yield "a long text", 1000, 7
 
 
 # Multiplications -----------------------------------------------------------------------------
 
 
-def _multiplications(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
+def _multiplications(n: int, d_model: int, flaw: str) -> tuple[int, int]:
     matrices = 1 if flaw == "one matrix" else 2
     projections = {"no projections": 0, "three projections": 3}.get(flaw, 4)
     maps = 1 if flaw == "one product" else 2
@@ -185,8 +181,8 @@ def _multiplications(n: int, d_model: int, flaw: str = "") -> tuple[int, int]:
 
 
 @cases_of(_multiplications, returns=("recurrent layer's count", "attention layer's count"))
-def _widths(draw: Draw) -> Iterator[Case]:
-    yield Case("a sentence", n=20, d_model=512)
-    yield Case("one word", n=1, d_model=8)
-    yield Case("as long as wide", n=64, d_model=64)
-    yield Case("a book", n=100_000, d_model=256)
+def _widths(draw: Draw) -> Cases:
+    yield "a sentence", 20, 512
+    yield "one word", 1, 8
+    yield "as long as wide", 64, 64
+    yield "a book", 100_000, 256

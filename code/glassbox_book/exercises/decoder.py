@@ -1,18 +1,14 @@
 """Chapter 8: word alignments, a layer, the number of parameters, and the shifted inputs."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
 from glassbox.attention import scaled_dot_product_attention
 from glassbox.masks import causal_mask
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
-def _word_weights(
-    weights: Tensor, query_words: Tensor, key_words: Tensor, flaw: str = ""
-) -> Tensor:
+def _word_weights(weights: Tensor, query_words: Tensor, key_words: Tensor, flaw: str) -> Tensor:
     def weight(rows: Tensor) -> Tensor:
         """Return the weight of one word in the rows of another, given its columns in these rows."""
         columns = {"mean of columns": rows.mean(-1), "one column": rows[:, :1].sum(-1)}
@@ -28,11 +24,10 @@ def _word_weights(
 
 
 @cases_of(_word_weights, returns=("table",))
-def _pieces(draw: Draw) -> Iterator[Case]:
-    def case(about: str, query_words: list[int], key_words: list[int]) -> Case:
-        rows, columns = torch.tensor(query_words), torch.tensor(key_words)
-        weights = draw(len(rows), len(columns)).softmax(dim=-1)
-        return Case(about, weights=weights, query_words=rows, key_words=columns)
+def _pieces(draw: Draw) -> Cases:
+    def case(about: str, query_words: list[int], key_words: list[int]) -> Given:
+        weights = draw(len(query_words), len(key_words)).softmax(dim=-1)
+        return about, weights, torch.tensor(query_words), torch.tensor(key_words)
 
     yield case("a piece for each word", [0, 1, 2], [0, 1, 2])
     yield case("a source word of two pieces", [0, 1], [0, 1, 1])
@@ -44,7 +39,7 @@ def _pieces(draw: Draw) -> Iterator[Case]:
 # The error rate ------------------------------------------------------------------------------
 
 
-def _alignment_error(guessed: Tensor, sure: Tensor, possible: Tensor, flaw: str = "") -> float:
+def _alignment_error(guessed: Tensor, sure: Tensor, possible: Tensor, flaw: str) -> float:
     if flaw == "entries":
         return (guessed != sure).float().mean().item()
     allowed = {"only possible": possible, "no possible": sure}.get(flaw, sure | possible)
@@ -59,23 +54,21 @@ def _alignment_error(guessed: Tensor, sure: Tensor, possible: Tensor, flaw: str 
 
 
 @cases_of(_alignment_error, returns=("error",))
-def _links(draw: Draw) -> Iterator[Case]:
+def _links(draw: Draw) -> Cases:
     def links(table: str) -> Tensor:
         return torch.tensor([[sign == "x" for sign in row] for row in table.split()])
 
-    def case(about: str, guessed: str, sure: str, possible: str) -> Case:
-        return Case(about, guessed=links(guessed), sure=links(sure), possible=links(possible))
-
-    none = "... ... ..."
-    yield case("all right, in another order", "x.. ..x .x.", "x.. ..x .x.", none)
-    yield case("one of three wrong", "x.. .x. .x.", "x.. ..x .x.", none)
-    yield case("two links of a word, one found", "x.. .x. ..x", "x.. .xx ..x", none)
-    yield case("a guess that is possible", "x.. .x. ..x", "x.. .x. ...", "... ... ..x")
-    yield case("all of it", "xx. .x. x..", "x.. ..x x..", ".x. ... .xx")
+    none = links("... ... ...")
+    yield "all right, in another order", links("x.. ..x .x."), links("x.. ..x .x."), none
+    yield "one of three wrong", links("x.. .x. .x."), links("x.. ..x .x."), none
+    yield "two links of a word, one found", links("x.. .x. ..x"), links("x.. .xx ..x"), none
+    possible = links("... ... ..x")
+    yield "a guess that is possible", links("x.. .x. ..x"), links("x.. .x. ..."), possible
+    yield "all of it", links("xx. .x. x.."), links("x.. ..x x.."), links(".x. ... .xx")
 
 
 def _decoder_layer(
-    x: Tensor, memory: Tensor, memory_mask: Tensor, W1: Tensor, W2: Tensor, flaw: str = ""
+    x: Tensor, memory: Tensor, memory_mask: Tensor, W1: Tensor, W2: Tensor, flaw: str
 ) -> Tensor:
     def self_attention(x: Tensor) -> Tensor:
         mask = None if flaw == "future" else causal_mask(x.size(1))
@@ -99,12 +92,11 @@ def _decoder_layer(
 
 
 @cases_of(_decoder_layer, returns=("output",), gradients=True)
-def _texts(draw: Draw) -> Iterator[Case]:
-    def case(about: str, real: list[list[int]], m: int, d: int, d_ff: int) -> Case:
+def _texts(draw: Draw) -> Cases:
+    def case(about: str, real: list[list[int]], m: int, d: int, d_ff: int) -> Given:
         mask = torch.tensor(real).bool()[:, None]
         x, memory = draw(len(real), m, d), draw(len(real), mask.size(-1), d)
-        weights = {"W1": draw(d, d_ff), "W2": draw(d_ff, d)}
-        return Case(about, x=x, memory=memory, memory_mask=mask, **weights)
+        return about, x, memory, mask, draw(d, d_ff), draw(d_ff, d)
 
     yield case("one target position, one of the source", [[1]], 1, 3, 5)
     yield case("as many positions in both", [[1, 1, 1]], 3, 4, 6)
@@ -114,9 +106,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
     yield case("padding on the left", [[0, 1, 1, 1]], 2, 4, 6)
 
 
-def _count_parameters(
-    d_model: int, d_ff: int, n_layers: int, vocab_size: int, flaw: str = ""
-) -> int:
+def _count_parameters(d_model: int, d_ff: int, n_layers: int, vocab_size: int, flaw: str) -> int:
     attentions = 2 if flaw == "no cross-attention" else 3
     norms = {"no norms": 0, "one norm fewer": 4}.get(flaw, 5)
     tables = {"two tables": 2, "no table": 0}.get(flaw, 1)
@@ -128,14 +118,14 @@ def _count_parameters(
 
 
 @cases_of(_count_parameters, returns=("number",))
-def _sizes(draw: Draw) -> Iterator[Case]:
-    yield Case("small numbers", d_model=2, d_ff=5, n_layers=1, vocab_size=7)
-    yield Case("two layers", d_model=3, d_ff=4, n_layers=2, vocab_size=11)
-    yield Case("the paper's base", d_model=512, d_ff=2048, n_layers=6, vocab_size=37_000)
-    yield Case("the paper's big", d_model=1024, d_ff=4096, n_layers=6, vocab_size=37_000)
+def _sizes(draw: Draw) -> Cases:
+    yield "small numbers", 2, 5, 1, 7
+    yield "two layers", 3, 4, 2, 11
+    yield "the paper's base", 512, 2048, 6, 37_000
+    yield "the paper's big", 1024, 4096, 6, 37_000
 
 
-def _shift_right(labels: Tensor, bos_id: int, flaw: str = "") -> Tensor:
+def _shift_right(labels: Tensor, bos_id: int, flaw: str) -> Tensor:
     begin = torch.full_like(labels[:, :1], 0 if flaw == "zero" else bos_id)
     flaws = {
         "round": labels.roll(1, dims=1),
@@ -148,9 +138,9 @@ def _shift_right(labels: Tensor, bos_id: int, flaw: str = "") -> Tensor:
 
 
 @cases_of(_shift_right, returns=("inputs",))
-def _labels(draw: Draw) -> Iterator[Case]:
-    yield Case("one sentence", labels=torch.tensor([[5, 9, 4, 2]]), bos_id=1)
-    yield Case("two sentences", labels=torch.tensor([[5, 9, 4, 2], [7, 3, 8, 2]]), bos_id=1)
-    yield Case("one token each", labels=torch.tensor([[2], [2]]), bos_id=1)
-    yield Case("a padded one", labels=torch.tensor([[5, 9, 2, 0, 0], [7, 3, 8, 6, 2]]), bos_id=1)
-    yield Case("another beginning", labels=torch.tensor([[5, 9, 4, 0]]), bos_id=11)
+def _labels(draw: Draw) -> Cases:
+    yield "one sentence", torch.tensor([[5, 9, 4, 2]]), 1
+    yield "two sentences", torch.tensor([[5, 9, 4, 2], [7, 3, 8, 2]]), 1
+    yield "one token each", torch.tensor([[2], [2]]), 1
+    yield "a padded one", torch.tensor([[5, 9, 2, 0, 0], [7, 3, 8, 6, 2]]), 1
+    yield "another beginning", torch.tensor([[5, 9, 4, 0]]), 11

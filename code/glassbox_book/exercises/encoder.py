@@ -1,17 +1,15 @@
 """Chapter 7: two senses of a word, the number of parameters, and the parts of a layer."""
 
-from collections.abc import Iterator
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from glassbox.layers import gelu, gelu_tanh
 from glassbox.layers import layer_norm as reference_norm
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
-def _sense_gap(first: Tensor, second: Tensor, flaw: str = "") -> float:
+def _sense_gap(first: Tensor, second: Tensor, flaw: str) -> float:
     vectors = torch.cat([first, second])
     if flaw != "dot products":
         vectors = F.normalize(vectors, dim=-1)
@@ -28,12 +26,11 @@ def _sense_gap(first: Tensor, second: Tensor, flaw: str = "") -> float:
 
 # Where the senses are one, the two means nearly cancel: the last digits of the gap are rounding.
 @cases_of(_sense_gap, returns=("gap",), tolerance=1e-3)
-def _words(draw: Draw) -> Iterator[Case]:
-    def case(about: str, n: int, m: int, d: int, apart: float = 1.0, size: float = 1.0) -> Case:
+def _words(draw: Draw) -> Cases:
+    def case(about: str, n: int, m: int, d: int, apart: float = 1.0, size: float = 1.0) -> Given:
         middle, way = draw(d), draw(d)
         first, second = middle + 0.3 * draw(n, d), middle + apart * way + 0.3 * draw(m, d)
-        lengths = 1 + size * torch.arange(m)[:, None]
-        return Case(about, first=first, second=lengths * second)
+        return about, first, second * (1 + size * torch.arange(m)[:, None])
 
     yield case("two vectors of each sense", 2, 2, 5)
     yield case("senses of unequal number", 2, 6, 8)
@@ -41,10 +38,10 @@ def _words(draw: Draw) -> Iterator[Case]:
     yield case("two senses that are one", 5, 4, 8, apart=0.0)
     yield case("a sense with one vector", 1, 3, 5)
     one, other = torch.tensor([[1.0, 0.0], [2.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 1.0]])
-    yield Case("two parallel vectors", first=one, second=other)
+    yield "two parallel vectors", one, other
 
 
-def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str = "") -> int:
+def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str) -> int:
     matrices = 3 if flaw == "three matrices" else 4
     biases = flaw != "no biases"
     norms = {"one norm": 1, "no norms": 0}.get(flaw, 2)
@@ -57,15 +54,15 @@ def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str 
 
 
 @cases_of(_parameters, returns=("number",), tolerance=0.0)
-def _encoders(draw: Draw) -> Iterator[Case]:
-    yield Case("a small one", d_model=4, n_heads=2, d_ff=6, n_layers=2)
-    yield Case("MiniLM's", d_model=384, n_heads=12, d_ff=1536, n_layers=6)
-    yield Case("BERT-base's", d_model=768, n_heads=12, d_ff=3072, n_layers=12)
-    yield Case("narrow inside", d_model=64, n_heads=4, d_ff=32, n_layers=3)
+def _encoders(draw: Draw) -> Cases:
+    yield "a small one", 4, 2, 6, 2
+    yield "MiniLM's", 384, 12, 1536, 6
+    yield "BERT-base's", 768, 12, 3072, 12
+    yield "narrow inside", 64, 4, 32, 3
 
 
 def _feed_forward(
-    x: Tensor, W_1: Tensor, b_1: Tensor, W_2: Tensor, b_2: Tensor, flaw: str = ""
+    x: Tensor, W_1: Tensor, b_1: Tensor, W_2: Tensor, b_2: Tensor, flaw: str
 ) -> Tensor:
     inner = x @ W_1 + (0.0 if flaw == "no first bias" else b_1)
     bends = {"relu": inner.relu(), "tanh": gelu_tanh(inner), "no bend": inner}
@@ -75,11 +72,11 @@ def _feed_forward(
 
 
 @cases_of(_feed_forward, gradients=True)
-def _networks(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *shape: int, d_ff: int, dtype: torch.dtype = torch.float32) -> Case:
+def _networks(draw: Draw) -> Cases:
+    def case(about: str, *shape: int, d_ff: int, dtype: torch.dtype = torch.float32) -> Given:
         d = shape[-1]
-        sizes = {"x": shape, "W_1": (d, d_ff), "b_1": (d_ff,), "W_2": (d_ff, d), "b_2": (d,)}
-        return Case(about, **{name: draw(*size).to(dtype) for name, size in sizes.items()})
+        sizes = shape, (d, d_ff), (d_ff,), (d_ff, d), (d,)
+        return about, *(draw(*size).to(dtype) for size in sizes)
 
     yield case("three positions", 3, 4, d_ff=8)
     yield case("one vector without other axes", 4, d_ff=6)
@@ -105,10 +102,10 @@ def _layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float, flaw: str) 
 
 
 @cases_of(_layer_norm, reference=reference_norm, gradients=True)
-def _vectors(draw: Draw) -> Iterator[Case]:
-    def case(about: str, x: Tensor, eps: float = 1e-5) -> Case:
+def _vectors(draw: Draw) -> Cases:
+    def case(about: str, x: Tensor, eps: float = 1e-5) -> Given:
         weight, bias = (draw(x.size(-1)).to(x.dtype) for _ in range(2))
-        return Case(about, x=x, weight=weight, bias=bias, eps=eps)
+        return about, x, weight, bias, eps
 
     yield case("two positions", draw(2, 4))
     yield case("as many positions as components", 3 * draw(5, 5) + 2)
@@ -121,7 +118,7 @@ def _vectors(draw: Draw) -> Iterator[Case]:
 
 
 def _residual(
-    x: Tensor, W: Tensor, weight: Tensor, bias: Tensor, norm_first: bool, flaw: str = ""
+    x: Tensor, W: Tensor, weight: Tensor, bias: Tensor, norm_first: bool, flaw: str
 ) -> Tensor:
     def norm(y: Tensor) -> Tensor:
         return reference_norm(y, weight, bias)
@@ -138,10 +135,8 @@ def _residual(
 
 
 @cases_of(_residual, gradients=True)
-def _steps(draw: Draw) -> Iterator[Case]:
+def _steps(draw: Draw) -> Cases:
     for norm_first, name in ((False, "post-norm"), (True, "pre-norm")):
         for about, shape in ((", two positions", (2, 4)), (", a batch", (2, 3, 6))):
             d = shape[-1]
-            sizes = {"x": shape, "W": (d, d), "weight": (d,), "bias": (d,)}
-            given = {argument: draw(*size) for argument, size in sizes.items()}
-            yield Case(name + about, **given, norm_first=norm_first)
+            yield name + about, draw(*shape), draw(d, d), draw(d), draw(d), norm_first

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
+from inspect import signature
 from typing import Any
 
 import torch
@@ -16,8 +17,11 @@ from glassbox_book.exercises.compare import show
 #: Draws the tensors of the cases: ``torch.randn`` with a seeded generator.
 Draw = Callable[..., Tensor]
 
-#: Yields the cases of an exercise.
-Cases = Callable[[Draw], Iterator["Case"]]
+#: What is special about a case, and the arguments in order.
+Given = tuple[Any, ...]
+
+#: The cases of an exercise.
+Cases = Iterator[Given]
 
 #: All declared exercises by name.
 EXERCISES: dict[str, "Exercise"] = {}
@@ -61,7 +65,8 @@ class Exercise:
     name : str
         ``chapter.function``.
     cases : callable
-        Yields the cases. It is called with ``draw``: ``torch.randn`` with a seeded generator.
+        Yields the cases: what is special about each, and the arguments, which have the names of
+        those of ``flawed``. It is called with ``draw``: ``torch.randn`` with a seeded generator.
     flawed : callable
         Makes the mistake named by its argument ``flaw``. The explanation of each flaw is in the
         chapter's TOML file.
@@ -76,7 +81,7 @@ class Exercise:
     """
 
     name: str
-    cases: Cases
+    cases: Callable[[Draw], Cases]
     flawed: Callable[..., Any]
     reference: Callable[..., Any]
     returns: tuple[str, ...] = ("result",)
@@ -92,12 +97,17 @@ class Exercise:
 
     def hidden_cases(self) -> list[Case]:
         """Return the hidden cases, the same every time."""
-        return list(self.cases(partial(torch.randn, generator=torch.Generator().manual_seed(0))))
+        draw = partial(torch.randn, generator=torch.Generator().manual_seed(0))
+        names = [name for name in signature(self.flawed).parameters if name != "flaw"]
+        return [
+            Case(about, **dict(zip(names, given, strict=False)))
+            for about, *given in self.cases(draw)
+        ]
 
 
 def cases_of(
     flawed: Callable[..., Any], reference: Callable[..., Any] | None = None, **options: Any
-) -> Callable[[Cases], Cases]:
+) -> Callable[[Callable[[Draw], Cases]], Callable[[Draw], Cases]]:
     """Decorate the function that yields the cases of an exercise, and register the exercise.
 
     Parameters
@@ -106,7 +116,7 @@ def cases_of(
         Makes the mistake named by its argument ``flaw``. The exercise has its name, without the
         underscore, in the chapter that its module is called after.
     reference : callable, optional
-        The right answer. Defaults to ``flawed``.
+        The right answer. Defaults to ``flawed`` without a flaw.
     **options
         ``returns``, ``gradients`` and ``tolerance`` of :class:`Exercise`.
 
@@ -122,10 +132,11 @@ def cases_of(
     """
     name = f"{flawed.__module__.rpartition('.')[2]}.{flawed.__name__.removeprefix('_')}"
 
-    def register(cases: Cases) -> Cases:
+    def register(cases: Callable[[Draw], Cases]) -> Callable[[Draw], Cases]:
         if name in EXERCISES:
             raise ValueError(f"there are two exercises called {name!r}")
-        EXERCISES[name] = Exercise(name, cases, flawed, reference or flawed, **options)
+        right = reference or partial(flawed, flaw="")
+        EXERCISES[name] = Exercise(name, cases, flawed, right, **options)
         return cases
 
     return register

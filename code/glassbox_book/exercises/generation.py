@@ -1,16 +1,14 @@
 """Chapter 10: cutting a distribution, ranking beams, and what a cache and a guess save."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 # The nucleus ---------------------------------------------------------------------------------
 
 
-def _nucleus_shares(probabilities: Tensor, P: float, flaw: str = "") -> Tensor:
+def _nucleus_shares(probabilities: Tensor, P: float, flaw: str) -> Tensor:
     ordered, order = probabilities.sort(descending=True)
     reached = ordered.cumsum(dim=0)
     before = reached - ordered
@@ -23,21 +21,21 @@ def _nucleus_shares(probabilities: Tensor, P: float, flaw: str = "") -> Tensor:
 
 
 @cases_of(_nucleus_shares, returns=("probabilities",))
-def _rows(draw: Draw) -> Iterator[Case]:
+def _rows(draw: Draw) -> Cases:
     def row(*numbers: float) -> Tensor:
         return torch.tensor(numbers, dtype=torch.float64)
 
-    yield Case("four tokens in order", probabilities=row(0.5, 0.25, 0.1875, 0.0625), P=0.75)
-    yield Case("not in order", probabilities=row(0.1, 0.3, 0.2, 0.4), P=0.65)
-    yield Case("one token is enough", probabilities=row(0.05, 0.85, 0.1), P=0.6)
-    yield Case("all of them", probabilities=row(0.2, 0.5, 0.3), P=1.0)
-    yield Case("many tokens", probabilities=draw(30).double().softmax(dim=0), P=0.8)
+    yield "four tokens in order", row(0.5, 0.25, 0.1875, 0.0625), 0.75
+    yield "not in order", row(0.1, 0.3, 0.2, 0.4), 0.65
+    yield "one token is enough", row(0.05, 0.85, 0.1), 0.6
+    yield "all of them", row(0.2, 0.5, 0.3), 1.0
+    yield "many tokens", draw(30).double().softmax(dim=0), 0.8
 
 
 # Temperature, then min-p ---------------------------------------------------------------------
 
 
-def _sampler(logits: Tensor, T: float, r: float, flaw: str = "") -> Tensor:
+def _sampler(logits: Tensor, T: float, r: float, flaw: str) -> Tensor:
     shares = (logits * T if flaw == "times" else logits / T).softmax(dim=-1)
     judged = logits.softmax(dim=-1) if flaw == "temperature last" else shares
     least = r if flaw == "absolute" else r * judged.max()
@@ -46,9 +44,9 @@ def _sampler(logits: Tensor, T: float, r: float, flaw: str = "") -> Tensor:
 
 
 @cases_of(_sampler, returns=("probabilities",))
-def _logits(draw: Draw) -> Iterator[Case]:
-    def case(about: str, logits: list[float], T: float, r: float) -> Case:
-        return Case(about, logits=torch.tensor(logits, dtype=torch.float64), T=T, r=r)
+def _logits(draw: Draw) -> Cases:
+    def case(about: str, logits: list[float], T: float, r: float) -> Given:
+        return about, torch.tensor(logits, dtype=torch.float64), T, r
 
     yield case("neither does anything", [2.0, 1.0, 0.0], 1.0, 0.01)
     yield case("a temperature alone", [2.0, 1.0, 0.0], 2.0, 0.01)
@@ -58,7 +56,7 @@ def _logits(draw: Draw) -> Iterator[Case]:
     yield case("not in order", [0.0, 2.0, -1.0, 1.0], 1.0, 0.3)
 
 
-def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str = "") -> int:
+def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: str) -> int:
     flaws = {
         "google": log_probabilities / ((5 + lengths) / 6) ** alpha,
         "multiplied": log_probabilities * lengths**alpha,
@@ -71,10 +69,9 @@ def _best_beam(log_probabilities: Tensor, lengths: Tensor, alpha: float, flaw: s
 
 
 @cases_of(_best_beam, returns=("place",))
-def _beams(draw: Draw) -> Iterator[Case]:
-    def case(about: str, logs: list[float], lengths: list[int], alpha: float) -> Case:
-        values = torch.tensor(logs, dtype=torch.float64)
-        return Case(about, log_probabilities=values, lengths=torch.tensor(lengths), alpha=alpha)
+def _beams(draw: Draw) -> Cases:
+    def case(about: str, logs: list[float], lengths: list[int], alpha: float) -> Given:
+        return about, torch.tensor(logs, dtype=torch.float64), torch.tensor(lengths), alpha
 
     six = [-8.5, -5.0, -2.4, -3.3, -2.2, -3.0], [3, 16, 13, 18, 8, 4]
     yield case("no penalty", *six, 0.0)
@@ -88,7 +85,7 @@ def _beams(draw: Draw) -> Iterator[Case]:
 # Acceptance ----------------------------------------------------------------------------------
 
 
-def _acceptance(target: Tensor, draft: Tensor, flaw: str = "") -> Tensor:
+def _acceptance(target: Tensor, draft: Tensor, flaw: str) -> Tensor:
     taken = torch.minimum(target, draft)
     flaws = {
         "divided": (draft * (target / draft).clamp(max=1)).sum(dim=-1),
@@ -101,20 +98,20 @@ def _acceptance(target: Tensor, draft: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_acceptance, returns=("chances",))
-def _distributions(draw: Draw) -> Iterator[Case]:
+def _distributions(draw: Draw) -> Cases:
     same = draw(1, 4).double().softmax(dim=-1)
-    yield Case("the same", target=same, draft=same.clone())
+    yield "the same", same, same.clone()
     for about, shape in (("one place", (1, 3)), ("several places", (4, 6))):
         p, q = (draw(*shape).double().mul(2).softmax(dim=-1) for _ in range(2))
-        yield Case(about, target=p, draft=q)
+        yield about, p, q
     one, other = (torch.eye(3, dtype=torch.float64)[[i]] for i in (0, 2))
-    yield Case("nothing in common", target=one, draft=other)
+    yield "nothing in common", one, other
 
 
 # Positions -----------------------------------------------------------------------------------
 
 
-def _positions_computed(prompt: int, count: int, use_cache: bool, flaw: str = "") -> int:
+def _positions_computed(prompt: int, count: int, use_cache: bool, flaw: str) -> int:
     steps = count + 1 if flaw == "last token" else count
     read_first = 1 if flaw == "no prompt" else prompt
     use_cache = {"always cached": True, "never cached": False}.get(flaw, use_cache)
@@ -124,10 +121,10 @@ def _positions_computed(prompt: int, count: int, use_cache: bool, flaw: str = ""
 
 
 @cases_of(_positions_computed, returns=("number",))
-def _texts(draw: Draw) -> Iterator[Case]:
-    yield Case("one token, cached", prompt=5, count=1, use_cache=True)
-    yield Case("one token, not cached", prompt=5, count=1, use_cache=False)
-    yield Case("four tokens, cached", prompt=3, count=4, use_cache=True)
-    yield Case("four tokens, not cached", prompt=3, count=4, use_cache=False)
-    yield Case("three tokens, not cached", prompt=5, count=3, use_cache=False)
-    yield Case("a long text", prompt=100, count=1000, use_cache=False)
+def _texts(draw: Draw) -> Cases:
+    yield "one token, cached", 5, 1, True
+    yield "one token, not cached", 5, 1, False
+    yield "four tokens, cached", 3, 4, True
+    yield "four tokens, not cached", 3, 4, False
+    yield "three tokens, not cached", 5, 3, False
+    yield "a long text", 100, 1000, False

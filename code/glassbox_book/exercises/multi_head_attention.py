@@ -1,17 +1,14 @@
 """Chapter 5: heads: splitting, using, sharing and pruning them."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from glassbox.attention import scaled_dot_product_attention
 from glassbox.masks import causal_mask
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
-def _split_heads(x: Tensor, n_heads: int, flaw: str = "") -> Tensor:
+def _split_heads(x: Tensor, n_heads: int, flaw: str) -> Tensor:
     """Return ``x`` of shape (batch, length, d_model) as (batch, n_heads, length, d_k)."""
     if flaw == "by shape":
         return x.reshape(x.size(0), n_heads, x.size(1), -1)
@@ -23,13 +20,13 @@ def _split_heads(x: Tensor, n_heads: int, flaw: str = "") -> Tensor:
 
 
 @cases_of(_split_heads, returns=("heads",), gradients=True)
-def _widths(draw: Draw) -> Iterator[Case]:
-    yield Case("three positions, two heads of width two", x=draw(1, 3, 4), n_heads=2)
-    yield Case("a batch", x=draw(2, 5, 12), n_heads=3)
-    yield Case("one head", x=draw(2, 3, 4), n_heads=1)
-    yield Case("heads of width one", x=draw(1, 4, 3), n_heads=3)
-    yield Case("a single position", x=draw(2, 1, 6), n_heads=2)
-    yield Case("a transposed input", x=draw(2, 6, 4).mT, n_heads=3)
+def _widths(draw: Draw) -> Cases:
+    yield "three positions, two heads of width two", draw(1, 3, 4), 2
+    yield "a batch", draw(2, 5, 12), 3
+    yield "one head", draw(2, 3, 4), 1
+    yield "heads of width one", draw(1, 4, 3), 3
+    yield "a single position", draw(2, 1, 6), 2
+    yield "a transposed input", draw(2, 6, 4).mT, 3
 
 
 # From beginning to end ----------------------------------------------------------------------
@@ -43,7 +40,8 @@ def _multi_head(
     W_output: Tensor,
     n_heads: int,
     mask: Tensor | None = None,
-    flaw: str = "",
+    *,
+    flaw: str,
 ) -> Tensor:
     query, key, value = (_split_heads(x @ W, n_heads, flaw) for W in (W_query, W_key, W_value))
     width = {"whole width": W_query.size(1), "no scale": 1}.get(flaw, query.size(-1))
@@ -58,21 +56,19 @@ def _multi_head(
 
 
 @cases_of(_multi_head, returns=("output",), gradients=True, tolerance=0.0001)
-def _layers(draw: Draw) -> Iterator[Case]:
-    def case(about: str, n_heads: int, *shape: int, **more: Any) -> Case:
-        batch, length, d_model = shape
-        names = ("W_query", "W_key", "W_value", "W_output")
-        weights = {name: draw(d_model, d_model) for name in names}
-        return Case(about, x=draw(batch, length, d_model), **weights, n_heads=n_heads, **more)
+def _layers(draw: Draw) -> Cases:
+    def case(about: str, n_heads: int, *shape: int) -> Given:
+        weights = [draw(shape[-1], shape[-1]) for _ in range(4)]
+        return about, draw(*shape), *weights, n_heads
 
     yield case("two heads, three positions", 2, 1, 3, 4)
     yield case("three heads and a batch", 3, 2, 5, 6)
     yield case("one head", 1, 2, 4, 3)
     yield case("heads of width one", 4, 1, 3, 4)
     yield case("as many heads as positions", 4, 2, 4, 8)
-    yield case("a causal mask", 2, 2, 6, 4, mask=causal_mask(6))
+    yield *case("a causal mask", 2, 2, 6, 4), causal_mask(6)
     own = torch.tensor([[True, False, False], [False, True, True], [True, True, False]])
-    yield case("a mask for each head", 2, 1, 3, 6, mask=torch.stack([own, own.mT])[None])
+    yield *case("a mask for each head", 2, 1, 3, 6), torch.stack([own, own.mT])[None]
 
 
 def _spread(x: Tensor, times: int, flaw: str) -> Tensor:
@@ -85,7 +81,7 @@ def _spread(x: Tensor, times: int, flaw: str) -> Tensor:
     return flaws.get(flaw, x.repeat_interleave(times, dim=1))
 
 
-def _grouped_query(query: Tensor, key: Tensor, value: Tensor, flaw: str = "") -> Tensor:
+def _grouped_query(query: Tensor, key: Tensor, value: Tensor, flaw: str) -> Tensor:
     times = query.size(1) // key.size(1)
     key, value = (_spread(x, times, flaw) for x in (key, value))
     scale = 1.0 if flaw == "no scale" else None
@@ -93,11 +89,11 @@ def _grouped_query(query: Tensor, key: Tensor, value: Tensor, flaw: str = "") ->
 
 
 @cases_of(_grouped_query, returns=("context",), gradients=True)
-def _groups(draw: Draw) -> Iterator[Case]:
-    def case(about: str, n_heads: int, n_kv_heads: int, *shape: int) -> Case:
+def _groups(draw: Draw) -> Cases:
+    def case(about: str, n_heads: int, n_kv_heads: int, *shape: int) -> Given:
         batch, q_len, k_len, d_k = shape
-        shared = {name: draw(batch, n_kv_heads, k_len, d_k) for name in ("key", "value")}
-        return Case(about, query=draw(batch, n_heads, q_len, d_k), **shared)
+        shared = [draw(batch, n_kv_heads, k_len, d_k) for _ in range(2)]
+        return about, draw(batch, n_heads, q_len, d_k), *shared
 
     yield case("four heads in two groups", 4, 2, 1, 3, 3, 4)
     yield case("six heads in two groups, and a batch", 6, 2, 2, 4, 5, 3)
@@ -119,7 +115,7 @@ def _keep_heads(
     W_output: Tensor,
     n_heads: int,
     keep: list[int],
-    flaw: str = "",
+    flaw: str,
 ) -> Matrices:
     columns = torch.arange(W_query.size(1)).view(n_heads, -1)  # those of head h in row h
     others = [head for head in range(n_heads) if head not in keep]
@@ -138,12 +134,10 @@ def _keep_heads(
 
 
 @cases_of(_keep_heads, returns=("W_query", "W_key", "W_value", "W_output"))
-def _matrices(draw: Draw) -> Iterator[Case]:
-    def case(about: str, d_model: int, n_heads: int, d_k: int, keep: list[int]) -> Case:
-        names = ("W_query", "W_key", "W_value")
-        projections = {name: draw(d_model, n_heads * d_k) for name in names}
-        output = draw(n_heads * d_k, d_model)
-        return Case(about, **projections, W_output=output, n_heads=n_heads, keep=keep)
+def _matrices(draw: Draw) -> Cases:
+    def case(about: str, d_model: int, n_heads: int, d_k: int, keep: list[int]) -> Given:
+        projections = [draw(d_model, n_heads * d_k) for _ in range(3)]
+        return about, *projections, draw(n_heads * d_k, d_model), n_heads, keep
 
     yield case("the last of three heads", 6, 3, 2, [2])
     yield case("two of four heads", 8, 4, 2, [1, 3])

@@ -1,12 +1,10 @@
 """Chapter 6: sinusoidal, ALiBi and rotary positions."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
 from glassbox.positional import half_to_interleaved, interleaved_to_half, sinusoidal_encoding
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, cases_of
 
 BASE = 10_000.0
 
@@ -26,15 +24,15 @@ def _sinusoidal(positions: Tensor, d_model: int, flaw: str) -> Tensor:
 
 
 @cases_of(_sinusoidal, reference=sinusoidal_encoding, returns=("encoding",), tolerance=0.0001)
-def _widths(draw: Draw) -> Iterator[Case]:
-    yield Case("one pair, three positions", positions=torch.arange(3), d_model=2)
-    yield Case("two pairs", positions=torch.arange(4), d_model=4)
-    yield Case("a wide encoding", positions=torch.arange(50), d_model=64)
-    yield Case("positions that do not start at 0", positions=torch.tensor([7, 8, 9]), d_model=6)
-    yield Case("far positions", positions=torch.tensor([100, 2000, 30]), d_model=10)
+def _widths(draw: Draw) -> Cases:
+    yield "one pair, three positions", torch.arange(3), 2
+    yield "two pairs", torch.arange(4), 4
+    yield "a wide encoding", torch.arange(50), 64
+    yield "positions that do not start at 0", torch.tensor([7, 8, 9]), 6
+    yield "far positions", torch.tensor([100, 2000, 30]), 10
 
 
-def _shift_matrix(k: int, d_model: int, flaw: str = "") -> Tensor:
+def _shift_matrix(k: int, d_model: int, flaw: str) -> Tensor:
     step = 1 if flaw == "i/d" else 2
     angles = k / BASE ** (step * torch.arange(d_model // 2).double() / d_model)
     cos, sin = angles.cos(), angles.sin()
@@ -48,15 +46,15 @@ def _shift_matrix(k: int, d_model: int, flaw: str = "") -> Tensor:
 
 
 @cases_of(_shift_matrix, returns=("matrix",), tolerance=0.0001)
-def _steps(draw: Draw) -> Iterator[Case]:
-    yield Case("one pair, one step", k=1, d_model=2)
-    yield Case("no step at all", k=0, d_model=6)
-    yield Case("three pairs, five steps", k=5, d_model=6)
-    yield Case("a step back", k=-2, d_model=8)
-    yield Case("many steps", k=100, d_model=16)
+def _steps(draw: Draw) -> Cases:
+    yield "one pair, one step", 1, 2
+    yield "no step at all", 0, 6
+    yield "three pairs, five steps", 5, 6
+    yield "a step back", -2, 8
+    yield "many steps", 100, 16
 
 
-def _alibi(n_heads: int, q_len: int, k_len: int, flaw: str = "") -> Tensor:
+def _alibi(n_heads: int, q_len: int, k_len: int, flaw: str) -> Tensor:
     heads = torch.arange(n_heads)
     flaws = {"from 1": 8 * heads / n_heads, "no number of heads": heads + 1}
     slopes = 2.0 ** -flaws.get(flaw, 8 * (heads + 1) / n_heads)
@@ -67,16 +65,16 @@ def _alibi(n_heads: int, q_len: int, k_len: int, flaw: str = "") -> Tensor:
 
 
 @cases_of(_alibi, returns=("bias",))
-def _sizes(draw: Draw) -> Iterator[Case]:
-    yield Case("one head", n_heads=1, q_len=3, k_len=3)
-    yield Case("two heads", n_heads=2, q_len=4, k_len=4)
-    yield Case("eight heads", n_heads=8, q_len=5, k_len=5)
-    yield Case("one new query", n_heads=4, q_len=1, k_len=7)
-    yield Case("two new queries", n_heads=4, q_len=2, k_len=6)
-    yield Case("sixteen heads", n_heads=16, q_len=3, k_len=3)
+def _sizes(draw: Draw) -> Cases:
+    yield "one head", 1, 3, 3
+    yield "two heads", 2, 4, 4
+    yield "eight heads", 8, 5, 5
+    yield "one new query", 4, 1, 7
+    yield "two new queries", 4, 2, 6
+    yield "sixteen heads", 16, 3, 3
 
 
-def _rotate(x: Tensor, positions: Tensor, flaw: str = "") -> Tensor:
+def _rotate(x: Tensor, positions: Tensor, flaw: str) -> Tensor:
     d_k = x.size(-1)
     where = torch.arange(len(positions)) if flaw == "counted" else positions
     step = 1 if flaw == "i/d" else 2
@@ -90,25 +88,24 @@ def _rotate(x: Tensor, positions: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_rotate, returns=("turned",), tolerance=0.0001, gradients=True)
-def _vectors(draw: Draw) -> Iterator[Case]:
-    yield Case("one pair", x=draw(3, 2), positions=torch.arange(3))
-    yield Case("three pairs", x=draw(4, 6), positions=torch.arange(4))
-    yield Case("batch and heads in front", x=draw(2, 3, 5, 8), positions=torch.arange(5))
-    yield Case("one new position", x=draw(2, 1, 8), positions=torch.tensor([41]))
-    yield Case("positions in any order", x=draw(3, 4), positions=torch.tensor([9, 2, 5]))
-    far = torch.tensor([0, 200, 7])
-    yield Case("double precision and distant positions", x=draw(3, 4).double(), positions=far)
+def _vectors(draw: Draw) -> Cases:
+    yield "one pair", draw(3, 2), torch.arange(3)
+    yield "three pairs", draw(4, 6), torch.arange(4)
+    yield "batch and heads in front", draw(2, 3, 5, 8), torch.arange(5)
+    yield "one new position", draw(2, 1, 8), torch.tensor([41])
+    yield "positions in any order", draw(3, 4), torch.tensor([9, 2, 5])
+    yield "double precision and distant positions", draw(3, 4).double(), torch.tensor([0, 200, 7])
 
 
-def _to_half(weight: Tensor, n_heads: int, flaw: str = "") -> Tensor:
+def _to_half(weight: Tensor, n_heads: int, flaw: str) -> Tensor:
     move = half_to_interleaved if flaw == "back" else interleaved_to_half
     heads = 1 if flaw == "all rows" else n_heads
     return move(weight, dim=1 if flaw == "columns" else 0, n_heads=heads)
 
 
 @cases_of(_to_half, returns=("weight",))
-def _weights(draw: Draw) -> Iterator[Case]:
-    yield Case("one head", weight=draw(6, 6), n_heads=1)
-    yield Case("two heads", weight=draw(12, 12), n_heads=2)
-    yield Case("three heads of eight", weight=draw(24, 24), n_heads=3)
-    yield Case("heads wider than their share", weight=draw(12, 10), n_heads=2)
+def _weights(draw: Draw) -> Cases:
+    yield "one head", draw(6, 6), 1
+    yield "two heads", draw(12, 12), 2
+    yield "three heads of eight", draw(24, 24), 3
+    yield "heads wider than their share", draw(12, 10), 2

@@ -1,16 +1,14 @@
 """Chapter 4: scores, attention and its masks, a head, and the softmax."""
 
 import math
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from glassbox.attention import dot_product_scores, scaled_dot_product_attention
 from glassbox.masks import causal_mask
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
 def _scale(query: Tensor, key: Tensor, flaw: str) -> float:
@@ -24,7 +22,7 @@ def _scale(query: Tensor, key: Tensor, flaw: str) -> float:
     return flaws.get(flaw, 1 / math.sqrt(d_k))
 
 
-def _scores(query: Tensor, key: Tensor, flaw: str = "") -> Tensor:
+def _scores(query: Tensor, key: Tensor, flaw: str) -> Tensor:
     if flaw == "directions":
         query, key = (x / x.norm(dim=-1, keepdim=True) for x in (query, key))
     scores = query @ key.mT * _scale(query, key, flaw)
@@ -32,13 +30,13 @@ def _scores(query: Tensor, key: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_scores, reference=dot_product_scores, returns=("scores",))
-def _pairs(draw: Draw) -> Iterator[Case]:
-    yield Case("two queries and three keys", query=draw(2, 4), key=draw(3, 4))
-    yield Case("self-attention", query=draw(5, 8), key=draw(5, 8))
-    yield Case("a single query", query=draw(1, 16), key=draw(7, 16))
-    yield Case("more queries than keys", query=draw(6, 9), key=draw(2, 9))
-    yield Case("a transposed view", query=draw(6, 3).mT, key=draw(6, 4).mT)
-    yield Case("double precision", query=draw(3, 5).double(), key=draw(4, 5).double())
+def _pairs(draw: Draw) -> Cases:
+    yield "two queries and three keys", draw(2, 4), draw(3, 4)
+    yield "self-attention", draw(5, 8), draw(5, 8)
+    yield "a single query", draw(1, 16), draw(7, 16)
+    yield "more queries than keys", draw(6, 9), draw(2, 9)
+    yield "a transposed view", draw(6, 3).mT, draw(6, 4).mT
+    yield "double precision", draw(3, 5).double(), draw(4, 5).double()
 
 
 def _masked(scores: Tensor, mask: Tensor, dim: int, flaw: str) -> Tensor:
@@ -55,7 +53,7 @@ def _masked(scores: Tensor, mask: Tensor, dim: int, flaw: str) -> Tensor:
 
 
 def _attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, flaw: str = ""
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *, flaw: str
 ) -> tuple[Tensor, Tensor]:
     scores = query @ key.mT * _scale(query, key, flaw)
     dim = {"queries": -2, "first axis": 0}.get(flaw, -1)
@@ -79,31 +77,30 @@ def _attention(
     returns=("context", "weights"),
     gradients=True,
 )
-def _attentions(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *shape: int, **more: Any) -> Case:
+def _attentions(draw: Draw) -> Cases:
+    def case(about: str, *shape: int) -> Given:
         *batch, q_len, k_len, d_k, d_v = shape
-        sizes = {"query": (q_len, d_k), "key": (k_len, d_k), "value": (k_len, d_v)}
-        return Case(about, **{x: draw(*batch, *size) for x, size in sizes.items()}, **more)
+        sizes = (q_len, d_k), (k_len, d_k), (k_len, d_v)
+        return about, *(draw(*batch, *size) for size in sizes)
 
     yield case("two queries and three keys", 2, 3, 4, 2)
     yield case("self-attention in a batch of heads", 2, 3, 5, 5, 8, 8)
     yield case("values of another width", 2, 6, 7, 9, 3)
-    yield case("a causal mask", 4, 4, 9, 9, mask=causal_mask(4))
+    yield *case("a causal mask", 4, 4, 9, 9), causal_mask(4)
     padding = torch.tensor([[True, True, True], [True, False, False]])[:, None, None]
-    yield case("a padding mask that broadcasts", 2, 2, 4, 3, 8, 8, mask=padding)
+    yield *case("a padding mask that broadcasts", 2, 2, 4, 3, 8, 8), padding
     nothing = torch.tensor([[True, False, True], [False, False, False]])
-    yield case("a query that may attend to nothing", 2, 3, 5, 2, mask=nothing)
-    heads = {name: draw(2, 5, 3, 4).transpose(1, 2) for name in ("query", "key", "value")}
-    yield Case("heads split by a transpose", **heads, mask=causal_mask(5))
-    yield Case("scores in the hundreds", query=300 * draw(3, 4), key=draw(5, 4), value=draw(5, 2))
-    double = {name: draw(4, 6).double() for name in ("query", "key", "value")}
-    yield Case("double precision", **double, mask=causal_mask(4))
+    yield *case("a query that may attend to nothing", 2, 3, 5, 2), nothing
+    heads = [draw(2, 5, 3, 4).transpose(1, 2) for _ in range(3)]
+    yield "heads split by a transpose", *heads, causal_mask(5)
+    yield "scores in the hundreds", 300 * draw(3, 4), draw(5, 4), draw(5, 2)
+    yield "double precision", *(draw(4, 6).double() for _ in range(3)), causal_mask(4)
     far = torch.tensor([[-2.0, 1.0], [-3.0, 0.0], [2.0, 1.0]])
     query, mask = torch.tensor([[3e4, 0.0]]), torch.tensor([[True, True, False]])
-    yield Case("scores far below zero", query=query, key=far, value=far, mask=mask)
+    yield "scores far below zero", query, far, far, mask
 
 
-def _next_token_head(maps: list[Tensor], flaw: str = "") -> tuple[int, int]:
+def _next_token_head(maps: list[Tensor], flaw: str) -> tuple[int, int]:
     offset = {"previous": -1, "itself": 0}.get(flaw, 1)
     found = [weights.diagonal(offset, -2, -1) for weights in maps]
     together = torch.cat(found, dim=-1)
@@ -118,10 +115,9 @@ def _next_token_head(maps: list[Tensor], flaw: str = "") -> tuple[int, int]:
 
 
 @cases_of(_next_token_head, returns=("layer", "head"))
-def _maps(draw: Draw) -> Iterator[Case]:
-    def case(about: str, n_layers: int, n_heads: int, *lengths: int) -> Case:
-        maps = [draw(n_layers, n_heads, n, n).mul(2).softmax(-1) for n in lengths]
-        return Case(about, maps=maps)
+def _maps(draw: Draw) -> Cases:
+    def case(about: str, n_layers: int, n_heads: int, *lengths: int) -> Given:
+        return about, [draw(n_layers, n_heads, n, n).mul(2).softmax(-1) for n in lengths]
 
     yield case("one sentence", 2, 3, 5)
     yield case("a sentence of two tokens", 3, 4, 2)
@@ -142,12 +138,12 @@ def _causal_mask(q_len: int, k_len: int, flaw: str) -> Tensor:
 
 
 @cases_of(_causal_mask, reference=causal_mask, returns=("mask",))
-def _sizes(draw: Draw) -> Iterator[Case]:
-    yield Case("as many queries as keys", q_len=4, k_len=4)
-    yield Case("one position", q_len=1, k_len=1)
-    yield Case("one new query and a cache", q_len=1, k_len=6)
-    yield Case("two new queries and a cache", q_len=2, k_len=5)
-    yield Case("three of seven", q_len=3, k_len=7)
+def _sizes(draw: Draw) -> Cases:
+    yield "as many queries as keys", 4, 4
+    yield "one position", 1, 1
+    yield "one new query and a cache", 1, 6
+    yield "two new queries and a cache", 2, 5
+    yield "three of seven", 3, 7
 
 
 # Cross-attention ----------------------------------------------------------------------------
@@ -161,7 +157,7 @@ def _cross_attention(
     W_value: Tensor,
     source_ids: Tensor,
     pad_id: int,
-    flaw: str = "",
+    flaw: str,
 ) -> tuple[Tensor, Tensor]:
     asks, offers, gives = {
         "exchanged": (source, target, target),
@@ -179,19 +175,13 @@ def _cross_attention(
 
 
 @cases_of(_cross_attention, returns=("context", "weights"), gradients=True)
-def _translations(draw: Draw) -> Iterator[Case]:
-    def case(about: str, ids: list[list[int]], q_len: int, *widths: int, pad_id: int = 0) -> Case:
+def _translations(draw: Draw) -> Cases:
+    def case(about: str, ids: list[list[int]], q_len: int, *widths: int, pad_id: int = 0) -> Given:
         d_target, d_source, d_k, d_v = widths
         source_ids = torch.tensor(ids)
-        shapes = {
-            "target": (len(ids), q_len, d_target),
-            "source": (*source_ids.shape, d_source),
-            "W_query": (d_target, d_k),
-            "W_key": (d_source, d_k),
-            "W_value": (d_source, d_v),
-        }
-        given = {name: draw(*shape) for name, shape in shapes.items()}
-        return Case(about, **given, source_ids=source_ids, pad_id=pad_id)
+        target, source = draw(len(ids), q_len, d_target), draw(*source_ids.shape, d_source)
+        weights = draw(d_target, d_k), draw(d_source, d_k), draw(d_source, d_v)
+        return about, target, source, *weights, source_ids, pad_id
 
     yield case("source and target equally long, no padding", [[5, 9, 4]], 3, 6, 6, 4, 4)
     yield case("a longer source", [[5, 9, 4, 2, 7, 3, 8]], 5, 6, 6, 4, 3)
@@ -201,7 +191,7 @@ def _translations(draw: Draw) -> Iterator[Case]:
     yield case("another padding id", [[5, 0, 3, 1, 1], [7, 0, 8, 6, 1]], 2, 5, 5, 3, 4, pad_id=1)
 
 
-def _softmax(scores: Tensor, flaw: str = "") -> Tensor:
+def _softmax(scores: Tensor, flaw: str) -> Tensor:
     dim = -2 if flaw == "queries" else -1
     largest = scores.amax(dim, keepdim=True)
     shifts = {"no shift": torch.zeros_like(largest), "one shift": scores.max(), "added": -largest}
@@ -211,17 +201,17 @@ def _softmax(scores: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_softmax, reference=partial(torch.softmax, dim=-1), returns=("weights",), gradients=True)
-def _rows(draw: Draw) -> Iterator[Case]:
-    yield Case("two rows of three", scores=draw(2, 3))
-    yield Case("a square", scores=draw(4, 4))
-    yield Case("a single row without other axes", scores=draw(6))
-    yield Case("a batch of heads", scores=draw(2, 3, 3, 5))
-    yield Case("scores in the hundreds", scores=300 * draw(3, 4))
-    yield Case("one row far below another", scores=draw(2, 3) + torch.tensor([[0.0], [-500.0]]))
+def _rows(draw: Draw) -> Cases:
+    yield "two rows of three", draw(2, 3)
+    yield "a square", draw(4, 4)
+    yield "a single row without other axes", draw(6)
+    yield "a batch of heads", draw(2, 3, 3, 5)
+    yield "scores in the hundreds", 300 * draw(3, 4)
+    yield "one row far below another", draw(2, 3) + torch.tensor([[0.0], [-500.0]])
     hidden = torch.tensor([[False, False, True], [False, True, True]])
-    yield Case("keys hidden by a score of -inf", scores=draw(2, 3).masked_fill(hidden, -math.inf))
-    yield Case("a transposed view", scores=draw(5, 3).mT)
-    yield Case("double precision", scores=draw(2, 4).double())
+    yield "keys hidden by a score of -inf", draw(2, 3).masked_fill(hidden, -math.inf)
+    yield "a transposed view", draw(5, 3).mT
+    yield "double precision", draw(2, 4).double()
 
 
 def _jacobian(scores: Tensor) -> Tensor:
@@ -243,19 +233,19 @@ def _softmax_jacobian(scores: Tensor, flaw: str) -> Tensor:
 
 
 @cases_of(_softmax_jacobian, reference=_jacobian, returns=("Jacobian",))
-def _single_rows(draw: Draw) -> Iterator[Case]:
-    yield Case("a row of three", scores=draw(3))
-    yield Case("a row of seven", scores=draw(7))
-    yield Case("equal scores", scores=torch.zeros(4))
-    yield Case("a row so sharp that no gradient is left", scores=torch.tensor([0.0, 200.0, 50.0]))
-    yield Case("a matrix of rows", scores=draw(4, 4))
-    yield Case("a batch of heads", scores=draw(2, 3, 4, 5))
+def _single_rows(draw: Draw) -> Cases:
+    yield "a row of three", draw(3)
+    yield "a row of seven", draw(7)
+    yield "equal scores", torch.zeros(4)
+    yield "a row so sharp that no gradient is left", torch.tensor([0.0, 200.0, 50.0])
+    yield "a matrix of rows", draw(4, 4)
+    yield "a batch of heads", draw(2, 3, 4, 5)
 
 
 # The temperature for an entropy -------------------------------------------------------------
 
 
-def _temperature(scores: Tensor, entropy: float, flaw: str = "") -> float:
+def _temperature(scores: Tensor, entropy: float, flaw: str) -> float:
     unit = math.log(2) if flaw == "bits" else 1.0
     low, high = 1e-6, 1e6
     for _ in range(80):
@@ -269,10 +259,10 @@ def _temperature(scores: Tensor, entropy: float, flaw: str = "") -> float:
 
 
 @cases_of(_temperature, returns=("temperature",), tolerance=0.001)
-def _entropies(draw: Draw) -> Iterator[Case]:
-    yield Case("four keys", scores=draw(4), entropy=1.0)
-    yield Case("scores of width 64, not scaled", scores=draw(20, 64) @ draw(64), entropy=2.0)
-    yield Case("nearly uniform weights", scores=draw(8), entropy=0.99 * math.log(8))
-    yield Case("nearly all weight on one key", scores=draw(8), entropy=0.05)
-    yield Case("scores in the thousands", scores=2000 * draw(6), entropy=1.2)
-    yield Case("scores close together", scores=draw(6) / 500, entropy=0.9)
+def _entropies(draw: Draw) -> Cases:
+    yield "four keys", draw(4), 1.0
+    yield "scores of width 64, not scaled", draw(20, 64) @ draw(64), 2.0
+    yield "nearly uniform weights", draw(8), 0.99 * math.log(8)
+    yield "nearly all weight on one key", draw(8), 0.05
+    yield "scores in the thousands", 2000 * draw(6), 1.2
+    yield "scores close together", draw(6) / 500, 0.9

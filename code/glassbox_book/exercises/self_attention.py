@@ -1,16 +1,16 @@
 """Chapter 3: attention without parameters: its weights, properties, stacks and limits."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from glassbox.attention.self_attention import simple_self_attention
-from glassbox_book.exercises.exercise import Case, Draw, Named, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Named, cases_of
 
 
-def _weights(x: Tensor, flaw: str = "") -> Tensor:
+def _weights(x: Tensor, flaw: str) -> Tensor:
     if flaw == "directions":
         x = x / x.norm(dim=-1, keepdim=True)
     scores = x @ x.mT
@@ -25,12 +25,12 @@ def _weights(x: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_weights, returns=("weights",))
-def _sequences(draw: Draw) -> Iterator[Case]:
-    yield Case("three tokens in the plane", x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
-    yield Case("five tokens", x=draw(5, 8))
-    yield Case("a single token", x=draw(1, 4))
-    yield Case("multiples of one vector", x=-draw(4, 1).abs() * draw(1, 3))
-    yield Case("double precision", x=draw(4, 6).double())
+def _sequences(draw: Draw) -> Cases:
+    yield "three tokens in the plane", torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    yield "five tokens", draw(5, 8)
+    yield "a single token", draw(1, 4)
+    yield "multiples of one vector", -draw(4, 1).abs() * draw(1, 3)
+    yield "double precision", draw(4, 6).double()
 
 
 def _simple(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
@@ -45,12 +45,12 @@ def _simple(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
 
 
 @cases_of(_simple, reference=simple_self_attention, returns=("context", "weights"), gradients=True)
-def _batches(draw: Draw) -> Iterator[Case]:
-    yield Case("one sentence", x=draw(5, 8))
-    yield Case("a batch of sentences", x=draw(3, 4, 6))
-    yield Case("two axes in front", x=draw(2, 3, 5, 4))
-    yield Case("a batch of single tokens", x=draw(4, 1, 3))
-    yield Case("as many tokens as components", x=draw(2, 4, 4))
+def _batches(draw: Draw) -> Cases:
+    yield "one sentence", draw(5, 8)
+    yield "a batch of sentences", draw(3, 4, 6)
+    yield "two axes in front", draw(2, 3, 5, 4)
+    yield "a batch of single tokens", draw(4, 1, 3)
+    yield "as many tokens as components", draw(2, 4, 4)
 
 
 def _longest(x: Tensor) -> Tensor:
@@ -72,9 +72,7 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _is_equivariant(
-    layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor, flaw: str = ""
-) -> bool:
+def _is_equivariant(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor, flaw: str) -> bool:
     out, moved = layer(x), layer(x[order])
     expected = {"back": out[order.argsort()], "the same": out}.get(flaw, out[order])
     if flaw == "not reordered":
@@ -87,15 +85,15 @@ def _is_equivariant(
 
 
 @cases_of(_is_equivariant, returns=("answer",))
-def _layers(draw: Draw) -> Iterator[Case]:
+def _layers(draw: Draw) -> Cases:
     order = torch.tensor([2, 0, 3, 1])
     for name in _RULES:
         x = draw(4, 3)
         x = x[x.norm(dim=1).argsort()]  # the longest vector is the last
-        yield Case(name, layer=Named(name, _RULES[name]), x=x, order=order)
+        yield name, Named(name, _RULES[name]), x, order
 
 
-def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:
+def _layers_until_alike(x: Tensor, tolerance: float, flaw: str) -> int:
     count, now = 0, x
     first_weights = simple_self_attention(x)[1]
     while count < 100:
@@ -108,16 +106,16 @@ def _layers_until_alike(x: Tensor, tolerance: float, flaw: str = "") -> int:
 
 
 @cases_of(_layers_until_alike, returns=("number of layers",))
-def _stacks(draw: Draw) -> Iterator[Case]:
+def _stacks(draw: Draw) -> Cases:
     plane = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    yield Case("three tokens in the plane", x=plane, tolerance=0.01)
-    yield Case("a finer tolerance", x=plane, tolerance=1e-4)
-    yield Case("longer vectors", x=2.0 * plane, tolerance=0.01)
-    yield Case("tokens that are alike from the start", x=plane[:1].repeat(4, 1), tolerance=0.01)
-    yield Case("two tokens far apart", x=torch.tensor([[1.5, 0.0], [-1.5, 0.5]]), tolerance=0.1)
-    yield Case("six tokens", x=0.8 * draw(6, 4), tolerance=0.01)
+    yield "three tokens in the plane", plane, 0.01
+    yield "a finer tolerance", plane, 1e-4
+    yield "longer vectors", 2.0 * plane, 0.01
+    yield "tokens that are alike from the start", plane[:1].repeat(4, 1), 0.01
+    yield "two tokens far apart", torch.tensor([[1.5, 0.0], [-1.5, 0.5]]), 0.1
+    yield "six tokens", 0.8 * draw(6, 4), 0.01
     bent = torch.tensor([[0.0, 0.0], [0.5, 0.5], [0.0, 0.0], [-0.5, -0.5]])
-    yield Case("neighbours close, ends far apart", x=bent, tolerance=1.3)
+    yield "neighbours close, ends far apart", bent, 1.3
 
 
 def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
@@ -130,7 +128,7 @@ def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
     return weights @ x, weights
 
 
-def _causal(x: Tensor, flaw: str = "") -> tuple[Tensor, Tensor]:
+def _causal(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
     j = torch.arange(len(x))
     i = j[:, None]
     flaws = {"ahead": j >= i, "everything": j == j, "not itself": j < i}
@@ -138,14 +136,14 @@ def _causal(x: Tensor, flaw: str = "") -> tuple[Tensor, Tensor]:
 
 
 @cases_of(_causal, returns=("context", "weights"))
-def _sentences(draw: Draw) -> Iterator[Case]:
-    yield Case("three tokens in the plane", x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
-    yield Case("six tokens", x=draw(6, 8))
-    yield Case("a single token", x=draw(1, 4))
-    yield Case("double precision", x=draw(4, 3).double())
+def _sentences(draw: Draw) -> Cases:
+    yield "three tokens in the plane", torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    yield "six tokens", draw(6, 8)
+    yield "a single token", draw(1, 4)
+    yield "double precision", draw(4, 3).double()
 
 
-def _window(x: Tensor, distance: int, flaw: str = "") -> Tensor:
+def _window(x: Tensor, distance: int, flaw: str) -> Tensor:
     j = torch.arange(len(x))
     away = j[:, None] - j
     flaws = {
@@ -157,8 +155,8 @@ def _window(x: Tensor, distance: int, flaw: str = "") -> Tensor:
 
 
 @cases_of(_window, returns=("context",))
-def _near(draw: Draw) -> Iterator[Case]:
-    yield Case("neighbours at distance 1", x=draw(6, 4), distance=1)
-    yield Case("distance 2", x=draw(7, 4), distance=2)
-    yield Case("distance 0: each token alone", x=draw(3, 2), distance=0)
-    yield Case("a distance longer than the sentence", x=draw(4, 5), distance=10)
+def _near(draw: Draw) -> Cases:
+    yield "neighbours at distance 1", draw(6, 4), 1
+    yield "distance 2", draw(7, 4), 2
+    yield "distance 0: each token alone", draw(3, 2), 0
+    yield "a distance longer than the sentence", draw(4, 5), 10

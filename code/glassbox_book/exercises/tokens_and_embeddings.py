@@ -2,18 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 Words = Mapping[tuple[str, ...], int]
 
 
-def _next_merge(words: Words, flaw: str = "") -> tuple[str, str]:
+def _next_merge(words: Words, flaw: str) -> tuple[str, str]:
     counts: Counter[tuple[str, str]] = Counter()
     for symbols, occurrences in words.items():
         pairs = list(pairwise(symbols))
@@ -25,20 +25,18 @@ def _next_merge(words: Words, flaw: str = "") -> tuple[str, str]:
 
 
 @cases_of(_next_merge, returns=("left symbol", "right symbol"))
-def _texts(draw: Draw) -> Iterator[Case]:
-    yield Case("a single word", words={("a", "b"): 1})
-    yield Case(
-        "a rare word with more pairs",
-        words={tuple("xyzxyz"): 1, tuple("slow"): 5, tuple("low"): 2, tuple("own"): 1},
-    )
-    yield Case("several pairs equally often", words={tuple("zy"): 3, tuple("ab"): 3})
-    yield Case("a tie with a longer symbol", words={("ab", "b"): 2, ("a", "c"): 2})
-    yield Case("a pair twice in a word", words={tuple("banana"): 3, tuple("bog"): 4})
-    yield Case("symbols of several letters", words={("slow", "er"): 3, ("fast", "er"): 2})
-    yield Case("a word of one symbol among others", words={("a",): 9, ("a", "c"): 1})
+def _texts(draw: Draw) -> Cases:
+    yield "a single word", {("a", "b"): 1}
+    rare = {tuple("xyzxyz"): 1, tuple("slow"): 5, tuple("low"): 2, tuple("own"): 1}
+    yield "a rare word with more pairs", rare
+    yield "several pairs equally often", {tuple("zy"): 3, tuple("ab"): 3}
+    yield "a tie with a longer symbol", {("ab", "b"): 2, ("a", "c"): 2}
+    yield "a pair twice in a word", {tuple("banana"): 3, tuple("bog"): 4}
+    yield "symbols of several letters", {("slow", "er"): 3, ("fast", "er"): 2}
+    yield "a word of one symbol among others", {("a",): 9, ("a", "c"): 1}
 
 
-def _longest_match(word: str, vocabulary: frozenset[str], flaw: str = "") -> list[str]:
+def _longest_match(word: str, vocabulary: frozenset[str], flaw: str) -> list[str]:
     tokens: list[str] = []
     start = 0
     while start < len(word):
@@ -55,23 +53,22 @@ def _longest_match(word: str, vocabulary: frozenset[str], flaw: str = "") -> lis
 
 
 @cases_of(_longest_match, returns=("list of tokens",))
-def _words(draw: Draw) -> Iterator[Case]:
+def _words(draw: Draw) -> Cases:
     small = frozenset({"un", "una", "aff", "##aff", "##ffa", "##able", "##ble", "##a", "u", "##n"})
     letters = frozenset("slower") | {f"##{c}" for c in "slower"}
     ends = letters | {"slow", "low", "##low", "##er", "er", "##e"}
-    yield Case("a word that is a token", word="slow", vocabulary=ends)
-    yield Case("a beginning and an end", word="slower", vocabulary=ends)
-    yield Case("a piece that exists with and without ##", word="owlow", vocabulary=ends)
-    yield Case("a long first piece that leaves no good cut", word="unaffable", vocabulary=small)
-    few = frozenset({"a", "ab", "##bc"})
-    yield Case("a shorter first piece would fit", word="abc", vocabulary=few)
-    yield Case("a single letter", word="s", vocabulary=letters)
-    yield Case("nothing fits at the beginning", word="fast", vocabulary=ends)
-    yield Case("nothing fits further on", word="slowest", vocabulary=ends)
-    yield Case("a piece that fits only without ##", word="sun", vocabulary=frozenset({"s", "un"}))
+    yield "a word that is a token", "slow", ends
+    yield "a beginning and an end", "slower", ends
+    yield "a piece that exists with and without ##", "owlow", ends
+    yield "a long first piece that leaves no good cut", "unaffable", small
+    yield "a shorter first piece would fit", "abc", frozenset({"a", "ab", "##bc"})
+    yield "a single letter", "s", letters
+    yield "nothing fits at the beginning", "fast", ends
+    yield "nothing fits further on", "slowest", ends
+    yield "a piece that fits only without ##", "sun", frozenset({"s", "un"})
 
 
-def _best_cut(word: str, scores: Mapping[str, float], flaw: str = "") -> tuple[list[str], float]:
+def _best_cut(word: str, scores: Mapping[str, float], flaw: str) -> tuple[list[str], float]:
     best: dict[int, tuple[float, float, list[str]]] = {0: (0.0, 0.0, [])}
     for end in range(1, len(word) + 1):
         for start in range(end):
@@ -92,27 +89,27 @@ def _best_cut(word: str, scores: Mapping[str, float], flaw: str = "") -> tuple[l
 
 
 @cases_of(_best_cut, returns=("segmentation", "score"))
-def _scored(draw: Draw) -> Iterator[Case]:
+def _scored(draw: Draw) -> Cases:
     letters = {letter: -5.0 - 0.1 * place for place, letter in enumerate("slowerfat")}
     some = letters | {"slow": -2.0, "low": -2.5, "er": -3.0}
     some |= {"est": -4.0, "lower": -9.0, "fas": -3.0}
     pairs = {"a": -1.0, "b": -1.1, "aba": -9.0, "bab": -9.3, "ab": -2.4}
-    yield Case("a word that is a piece", word="slow", scores=some)
-    yield Case("two pieces", word="slower", scores=some)
-    yield Case("a long piece that is rare", word="lower", scores=some)
-    yield Case("letters alone", word="test", scores=letters)
-    yield Case("a single letter", word="s", scores=letters)
-    yield Case("a place where no piece ends", word="slow", scores={"sl": -2.0, "ow": -3.0})
-    yield Case("fewer pieces that are less probable", word="abab", scores=pairs)
+    yield "a word that is a piece", "slow", some
+    yield "two pieces", "slower", some
+    yield "a long piece that is rare", "lower", some
+    yield "letters alone", "test", letters
+    yield "a single letter", "s", letters
+    yield "a place where no piece ends", "slow", {"sl": -2.0, "ow": -3.0}
+    yield "fewer pieces that are less probable", "abab", pairs
     hasty = {"a": -1.0, "ab": -2.4, "c": -1.0}
-    yield Case("a good first piece before a bad one", word="abc", scores=hasty | {"bc": -5.0})
-    yield Case("a good first piece, but none for the rest", word="abc", scores=hasty)
+    yield "a good first piece before a bad one", "abc", hasty | {"bc": -5.0}
+    yield "a good first piece, but none for the rest", "abc", hasty
     # Three equal pieces win, so no other order of the same pieces ties with them.
     long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
-    yield Case("a word of forty letters", word="a" * 39 + "b", scores=long)
+    yield "a word of forty letters", "a" * 39 + "b", long
 
 
-def _cosines(u: Tensor, v: Tensor, flaw: str = "") -> Tensor:
+def _cosines(u: Tensor, v: Tensor, flaw: str) -> Tensor:
     def unit(x: Tensor) -> Tensor:
         lengths = x.norm(dim=1, keepdim=True)
         if flaw == "squared":
@@ -124,21 +121,18 @@ def _cosines(u: Tensor, v: Tensor, flaw: str = "") -> Tensor:
 
 
 @cases_of(_cosines, returns=("cosines",))
-def _rows(draw: Draw) -> Iterator[Case]:
-    yield Case("two rows and three", u=draw(2, 4), v=draw(3, 4))
-    yield Case("as many rows", u=draw(4, 3), v=draw(4, 3))
-    yield Case("long and short rows", u=100 * draw(3, 5), v=1e-4 * draw(2, 5))
-    yield Case("opposite directions", u=torch.tensor([[1.0, 2.0]]), v=torch.tensor([[-2.0, -4.0]]))
-    yield Case("a row of zeros", u=draw(2, 3) * torch.tensor([[1.0], [0.0]]), v=draw(3, 3))
-    yield Case("a single row each", u=draw(1, 7), v=draw(1, 7))
-    yield Case("double precision", u=draw(2, 3).double(), v=draw(4, 3).double())
-    zero = torch.tensor([[1.0, 2.0], [0.0, 0.0]])
-    yield Case("a row of zeros in v", u=zero[:1], v=zero)
+def _rows(draw: Draw) -> Cases:
+    yield "two rows and three", draw(2, 4), draw(3, 4)
+    yield "as many rows", draw(4, 3), draw(4, 3)
+    yield "long and short rows", 100 * draw(3, 5), 1e-4 * draw(2, 5)
+    yield "opposite directions", torch.tensor([[1.0, 2.0]]), torch.tensor([[-2.0, -4.0]])
+    yield "a row of zeros", draw(2, 3) * torch.tensor([[1.0], [0.0]]), draw(3, 3)
+    yield "a single row each", draw(1, 7), draw(1, 7)
+    yield "double precision", draw(2, 3).double(), draw(4, 3).double()
+    yield "a row of zeros in v", torch.tensor([[1.0, 2.0]]), torch.tensor([[1.0, 2.0], [0.0, 0.0]])
 
 
-def _embedding_gradient(
-    token_ids: Tensor, upstream: Tensor, vocab_size: int, flaw: str = ""
-) -> Tensor:
+def _embedding_gradient(token_ids: Tensor, upstream: Tensor, vocab_size: int, flaw: str) -> Tensor:
     table = upstream.new_zeros(vocab_size, upstream.size(1))
     if flaw == "last":
         for row, token in enumerate(token_ids.tolist()):
@@ -151,10 +145,9 @@ def _embedding_gradient(
 
 
 @cases_of(_embedding_gradient, returns=("gradient",))
-def _lookups(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *ids: int, vocab_size: int = 6, d: int = 3) -> Case:
-        upstream = draw(len(ids), d)
-        return Case(about, token_ids=torch.tensor(ids), upstream=upstream, vocab_size=vocab_size)
+def _lookups(draw: Draw) -> Cases:
+    def case(about: str, *ids: int, vocab_size: int = 6, d: int = 3) -> Given:
+        return about, torch.tensor(ids), draw(len(ids), d), vocab_size
 
     yield case("three different tokens", 4, 0, 2)
     yield case("one token", 5)

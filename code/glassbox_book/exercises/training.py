@@ -1,17 +1,17 @@
 """Chapter 9: the loss, BLEU, and the size of a step."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from glassbox.evaluation.bleu import count_ngrams
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
-def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str = "") -> Tensor:
+def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str) -> Tensor:
     real = labels != (0 if flaw == "zero" else pad_id)
     if flaw == "padding":
         real = torch.ones_like(real)
@@ -24,23 +24,22 @@ def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str = "") ->
 
 
 @cases_of(_masked_loss, returns=("loss",), gradients=True)
-def _batches(draw: Draw) -> Iterator[Case]:
-    def case(about: str, labels: list[list[int]], pad_id: int) -> Case:
+def _batches(draw: Draw) -> Cases:
+    def case(about: str, labels: list[list[int]], pad_id: int) -> Given:
         table = torch.tensor(labels)
-        return Case(about, logits=draw(*table.shape, 6), labels=table, pad_id=pad_id)
+        return about, draw(*table.shape, 6), table, pad_id
 
     yield case("no padding", [[4, 2, 5]], 0)
     yield case("one padded sentence of two", [[4, 2, 5, 1], [3, 0, 0, 0]], 0)
     yield case("padding with another id", [[4, 0, 1, 1], [3, 2, 5, 1]], 1)
     yield case("three lengths", [[4, 2, 5, 1, 2], [3, 4, 0, 0, 0], [5, 5, 1, 0, 0]], 0)
-    labels = torch.tensor([[4, 2, 5]])
-    yield Case("large logits", logits=100 * draw(1, 3, 6), labels=labels, pad_id=0)
+    yield "large logits", 100 * draw(1, 3, 6), torch.tensor([[4, 2, 5]]), 0
 
 
 # Smoothed labels -------------------------------------------------------------------------------
 
 
-def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str = "") -> Tensor:
+def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str) -> Tensor:
     certain = F.one_hot(labels, vocab_size).float()
     kept = certain if flaw == "kept" else (1 - epsilon) * certain
     flaws = {
@@ -52,13 +51,13 @@ def _smoothed_labels(labels: Tensor, vocab_size: int, epsilon: float, flaw: str 
 
 
 @cases_of(_smoothed_labels, returns=("distributions",))
-def _labels(draw: Draw) -> Iterator[Case]:
-    yield Case("one label", labels=torch.tensor([2]), vocab_size=4, epsilon=0.1)
-    yield Case("three labels", labels=torch.tensor([0, 3, 3]), vocab_size=5, epsilon=0.2)
-    yield Case("no smoothing", labels=torch.tensor([1, 0]), vocab_size=3, epsilon=0.0)
+def _labels(draw: Draw) -> Cases:
+    yield "one label", torch.tensor([2]), 4, 0.1
+    yield "three labels", torch.tensor([0, 3, 3]), 5, 0.2
+    yield "no smoothing", torch.tensor([1, 0]), 3, 0.0
 
 
-def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str = "") -> float:
+def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str) -> float:
     longest = 3 if flaw == "three" else 4
     shares = []
     for n in range(1, longest + 1):
@@ -76,9 +75,9 @@ def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str 
 
 
 @cases_of(_bleu_score, returns=("score",))
-def _sentences(draw: Draw) -> Iterator[Case]:
-    def case(about: str, translation: str, reference: str) -> Case:
-        return Case(about, translation=translation.split(), reference=reference.split())
+def _sentences(draw: Draw) -> Cases:
+    def case(about: str, translation: str, reference: str) -> Given:
+        return about, translation.split(), reference.split()
 
     yield case("the same", "a dog sees the cat .", "a dog sees the cat .")
     field = ("a small dog runs over the field .", "a small dog runs across the green field .")
@@ -90,7 +89,7 @@ def _sentences(draw: Draw) -> Iterator[Case]:
     yield case("no run of four", "a dog and the cat .", "the dog sees a cat .")
 
 
-def _learning_rate(step: int, peak: float, warmup: int, flaw: str = "") -> float:
+def _learning_rate(step: int, peak: float, warmup: int, flaw: str) -> float:
     if flaw == "from 0":
         step -= 1
     rise = 1.0 if flaw == "no warm-up" else step / warmup
@@ -101,19 +100,19 @@ def _learning_rate(step: int, peak: float, warmup: int, flaw: str = "") -> float
 
 
 @cases_of(_learning_rate, returns=("rate",))
-def _moments(draw: Draw) -> Iterator[Case]:
-    yield Case("the first step", step=1, peak=0.01, warmup=100)
-    yield Case("half-way up", step=50, peak=0.01, warmup=100)
-    yield Case("the highest", step=100, peak=0.01, warmup=100)
-    yield Case("four times as far", step=400, peak=0.01, warmup=100)
-    yield Case("two and a half times as far", step=250, peak=0.01, warmup=100)
-    yield Case("late", step=2000, peak=2.0, warmup=20)
+def _moments(draw: Draw) -> Cases:
+    yield "the first step", 1, 0.01, 100
+    yield "half-way up", 50, 0.01, 100
+    yield "the highest", 100, 0.01, 100
+    yield "four times as far", 400, 0.01, 100
+    yield "two and a half times as far", 250, 0.01, 100
+    yield "late", 2000, 2.0, 20
 
 
 # Clipping --------------------------------------------------------------------------------------
 
 
-def _clip(first: Tensor, second: Tensor, limit: float, flaw: str = "") -> tuple[Tensor, Tensor]:
+def _clip(first: Tensor, second: Tensor, limit: float, flaw: str) -> tuple[Tensor, Tensor]:
     if flaw == "entries":
         return first.clamp(-limit, limit), second.clamp(-limit, limit)
 
@@ -128,11 +127,11 @@ def _clip(first: Tensor, second: Tensor, limit: float, flaw: str = "") -> tuple[
 
 
 @cases_of(_clip, returns=("first gradient", "second gradient"))
-def _gradients(draw: Draw) -> Iterator[Case]:
-    yield Case("both too long", first=draw(4) * 5, second=draw(3) * 5, limit=1.0)
-    yield Case("short enough", first=draw(3) * 0.1, second=draw(2, 2) * 0.1, limit=1.0)
-    yield Case("a long and a short one", first=draw(3, 2) * 9, second=draw(2) * 0.1, limit=2.0)
+def _gradients(draw: Draw) -> Cases:
+    yield "both too long", draw(4) * 5, draw(3) * 5, 1.0
+    yield "short enough", draw(3) * 0.1, draw(2, 2) * 0.1, 1.0
+    yield "a long and a short one", draw(3, 2) * 9, draw(2) * 0.1, 2.0
     one, two = torch.tensor([0.9]), torch.tensor([[0.6, 0.6]])
-    yield Case("each short, together long", first=one, second=two, limit=1.0)
-    yield Case("just short enough", first=one / 1.5, second=one[None] / 1.5, limit=1.0)
-    yield Case("short enough for another limit", first=one * 1.3, second=one * 1.3, limit=2.0)
+    yield "each short, together long", one, two, 1.0
+    yield "just short enough", one / 1.5, one[None] / 1.5, 1.0
+    yield "short enough for another limit", one * 1.3, one * 1.3, 2.0

@@ -1,6 +1,6 @@
 """Chapter 11: a gate, masked tokens, entities, and missing spans."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from glassbox.training.masking import IGNORE
-from glassbox_book.exercises.exercise import Case, Draw, cases_of
+from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
-def _swiglu(x: Tensor, W_g: Tensor, W_1: Tensor, W_2: Tensor, flaw: str = "") -> Tensor:
+def _swiglu(x: Tensor, W_g: Tensor, W_1: Tensor, W_2: Tensor, flaw: str) -> Tensor:
     gate, inner = x @ W_g, x @ W_1
     ways = {
         "no bend": gate * inner,
@@ -30,11 +30,11 @@ def _swiglu(x: Tensor, W_g: Tensor, W_1: Tensor, W_2: Tensor, flaw: str = "") ->
 
 
 @cases_of(_swiglu, returns=("output",), gradients=True)
-def _networks(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *shape: int, d_ff: int, dtype: torch.dtype = torch.float32) -> Case:
+def _networks(draw: Draw) -> Cases:
+    def case(about: str, *shape: int, d_ff: int, dtype: torch.dtype = torch.float32) -> Given:
         d = shape[-1]
-        sizes = {"x": shape, "W_g": (d, d_ff), "W_1": (d, d_ff), "W_2": (d_ff, d)}
-        return Case(about, **{name: draw(*size).to(dtype) for name, size in sizes.items()})
+        sizes = shape, (d, d_ff), (d, d_ff), (d_ff, d)
+        return about, *(draw(*size).to(dtype) for size in sizes)
 
     yield case("three positions", 3, 4, d_ff=6)
     yield case("one vector without other axes", 4, d_ff=5)
@@ -42,12 +42,11 @@ def _networks(draw: Draw) -> Iterator[Case]:
     yield case("a batch of sequences", 2, 5, 6, d_ff=16)
     yield case("double precision", 3, 4, d_ff=6, dtype=torch.float64)
     yield case("a batch of one", 1, 4, d_ff=6)
-    large = {"x": 100 * draw(2, 4), "W_g": draw(4, 6), "W_1": draw(4, 6), "W_2": draw(6, 4)}
-    yield Case("large numbers", **large)
+    yield "large numbers", 100 * draw(2, 4), draw(4, 6), draw(4, 6), draw(6, 4)
 
 
 def _apply_fates(
-    token_ids: Tensor, chosen: Tensor, fates: Tensor, others: Tensor, mask_id: int, flaw: str = ""
+    token_ids: Tensor, chosen: Tensor, fates: Tensor, others: Tensor, mask_id: int, flaw: str
 ) -> tuple[Tensor, Tensor]:
     if flaw == "reading order":
         chosen = chosen.sort().values
@@ -73,12 +72,11 @@ def _apply_fates(
 
 
 @cases_of(_apply_fates, returns=("inputs", "labels"))
-def _texts(draw: Draw) -> Iterator[Case]:
-    def case(about: str, *lists: list[Any], mask_id: int = 4) -> Case:
-        names = ("token_ids", "chosen", "fates", "others")
-        tensors = dict(zip(names, map(torch.tensor, lists), strict=True))
-        tensors["fates"] = torch.tensor(lists[2], dtype=torch.float64)  # Python's own 0.8 and 0.9
-        return Case(about, **tensors, mask_id=mask_id)
+def _texts(draw: Draw) -> Cases:
+    def case(about: str, *lists: list[Any], mask_id: int = 4) -> Given:
+        token_ids, chosen, _, others = map(torch.tensor, lists)
+        fates = torch.tensor(lists[2], dtype=torch.float64)  # Python's own 0.8 and 0.9
+        return about, token_ids, chosen, fates, others, mask_id
 
     short = [2, 17, 30, 51, 3]
     long = [2, 17, 0, 51, 8, 25, 9, 3]
@@ -95,7 +93,7 @@ def _texts(draw: Draw) -> Iterator[Case]:
 # Scores --------------------------------------------------------------------------------------
 
 
-def _score_blanks(logits: Tensor, labels: Tensor, flaw: str = "") -> tuple[float, float]:
+def _score_blanks(logits: Tensor, labels: Tensor, flaw: str) -> tuple[float, float]:
     counted = {"everywhere": labels > -200, "zero": labels > 0}.get(flaw, labels != IGNORE)
     shown = labels.clamp(min=0)[..., None]
     logs = logits.log_softmax(-1).gather(-1, shown)[..., 0]
@@ -121,11 +119,11 @@ def _score_blanks(logits: Tensor, labels: Tensor, flaw: str = "") -> tuple[float
 
 
 @cases_of(_score_blanks, returns=("loss", "accuracy"))
-def _guesses(draw: Draw) -> Iterator[Case]:
-    def case(about: str, labels: list[list[int]], known: float = 2.0, vocab_size: int = 6) -> Case:
+def _guesses(draw: Draw) -> Cases:
+    def case(about: str, labels: list[list[int]], known: float = 2.0, vocab_size: int = 6) -> Given:
         table = torch.tensor(labels)
         answers = F.one_hot(table.clamp(min=0), vocab_size)
-        return Case(about, logits=draw(*table.shape, vocab_size) + known * answers, labels=table)
+        return about, draw(*table.shape, vocab_size) + known * answers, table
 
     no = IGNORE
     yield case("one text, one chosen token", [[no, no, 4, no]])
@@ -134,7 +132,7 @@ def _guesses(draw: Draw) -> Iterator[Case]:
     yield case("two texts", [[no, 3, no, no, no], [1, no, 5, 2, no]], known=1.5)
     yield case("every token chosen", [[4, 1, 2], [3, 0, 5]], known=1.0)
     yield case("guesses that are mostly wrong", [[no, 1, 2, no], [3, no, no, no]], known=-1.0)
-    yield Case("large logits", logits=100 * draw(1, 3, 6), labels=torch.tensor([[no, 2, 4]]))
+    yield "large logits", 100 * draw(1, 3, 6), torch.tensor([[no, 2, 4]])
 
 
 def _entities(tags: Sequence[str], flaw: str) -> set[tuple[int, int, str]]:
@@ -151,7 +149,7 @@ def _entities(tags: Sequence[str], flaw: str) -> set[tuple[int, int, str]]:
     return found
 
 
-def _entity_f1(predicted: Sequence[str], expected: Sequence[str], flaw: str = "") -> float:
+def _entity_f1(predicted: Sequence[str], expected: Sequence[str], flaw: str) -> float:
     ours, theirs = _entities(predicted, flaw), _entities(expected, flaw)
     right = len(ours & theirs)
     if flaw == "kinds":
@@ -174,14 +172,14 @@ def _entity_f1(predicted: Sequence[str], expected: Sequence[str], flaw: str = ""
 
 
 @cases_of(_entity_f1, returns=("score",))
-def _sentences(draw: Draw) -> Iterator[Case]:
-    def case(about: str, predicted: str, expected: str) -> Case:
+def _sentences(draw: Draw) -> Cases:
+    def case(about: str, predicted: str, expected: str) -> Given:
         full = {"P": "person", "L": "location", "W": "creative-work"}
 
         def tags(short: str) -> list[str]:
             return [tag if tag == "O" else f"{tag[0]}-{full[tag[1]]}" for tag in short.split()]
 
-        return Case(about, predicted=tags(predicted), expected=tags(expected))
+        return about, tags(predicted), tags(expected)
 
     yield case("two names, both found", "BP IP O O BL O", "BP IP O O BL O")
     yield case("half a name", "BP O O BL O", "BP IP O BL O")
@@ -199,7 +197,7 @@ def _sentences(draw: Draw) -> Iterator[Case]:
 
 
 def _corrupt_spans(
-    token_ids: Tensor, spans: Tensor, marks: Tensor, flaw: str = ""
+    token_ids: Tensor, spans: Tensor, marks: Tensor, flaw: str
 ) -> tuple[Tensor, Tensor]:
     ids, numbered = token_ids.tolist(), marks.tolist()
     source: list[int] = []
@@ -225,11 +223,11 @@ def _corrupt_spans(
 
 
 @cases_of(_corrupt_spans, returns=("source", "target"))
-def _damages(draw: Draw) -> Iterator[Case]:
-    def case(about: str, length: int, spans: list[list[int]], n_marks: int) -> Case:
+def _damages(draw: Draw) -> Cases:
+    def case(about: str, length: int, spans: list[list[int]], n_marks: int) -> Given:
         token_ids = (torch.arange(length) * 7) % 31 + 5
         marks = (torch.arange(n_marks) * 5) % 8 + 90
-        return Case(about, token_ids=token_ids, spans=torch.tensor(spans), marks=marks)
+        return about, token_ids, torch.tensor(spans), marks
 
     yield case("one span of two tokens", 6, [[2, 4]], 2)
     yield case("the chapter's two spans", 10, [[2, 4], [8, 9]], 3)
@@ -237,5 +235,5 @@ def _damages(draw: Draw) -> Iterator[Case]:
     yield case("a span at the end", 8, [[1, 2], [5, 8]], 3)
     yield case("more marks than needed", 12, [[1, 4], [6, 8], [10, 11]], 8)
     yield case("nothing but a span", 3, [[0, 3]], 2)
-    twice, spans = torch.tensor([5, 6, 5, 7, 6, 8]), torch.tensor([[1, 3]])
-    yield Case("repeated tokens", token_ids=twice, spans=spans, marks=torch.tensor([90, 95]))
+    twice = torch.tensor([5, 6, 5, 7, 6, 8])
+    yield "repeated tokens", twice, torch.tensor([[1, 3]]), torch.tensor([90, 95])
