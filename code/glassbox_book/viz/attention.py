@@ -93,18 +93,12 @@ def attention_maps(
         raise ValueError(f"vmax={vmax}: must be more than 0 and finite")
     rows = visible_all(query_tokens)
     keys = rows if key_tokens is None else visible_all(key_tokens)
-    drawn = [
-        (title, _matrix(matrix, len(rows), len(keys)))
-        for title, matrix in zip(titles, weights, strict=True)
-    ]
-    return maps(
-        drawn,
-        (0.0, vmax),
-        ("query position", "key position", "weight"),
-        (rows, keys),
-        annotate="{:.2f}" if annotate else None,
-        across=side_by_side(drawn, columns, "the weights of at least one head"),
-    )
+    named = zip(titles, weights, strict=True)
+    drawn = [(title, _matrix(matrix, len(rows), len(keys))) for title, matrix in named]
+    across = side_by_side(drawn, columns, "the weights of at least one head")
+    labels = ("query position", "key position", "weight")
+    number = "{:.2f}" if annotate else None
+    return maps(drawn, (0.0, vmax), labels, (rows, keys), annotate=number, across=across)
 
 
 def _matrix(weights: Any, q_len: int, k_len: int) -> np.ndarray:

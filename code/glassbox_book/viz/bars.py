@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write_level
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
@@ -101,7 +101,6 @@ def bar_charts(
     for ax, (title, (labels, series)) in zip(axes, drawn.items(), strict=True):
         _draw(ax, labels, series, marked.get(title, ()), annotate, upright=upright)
     legend(fig, axes[0], len(_SERIES))
-    write_level(axes)
     return fig
 
 

@@ -101,10 +101,8 @@ def maps(
     # A limit of nearly 1 gets as many decimals as 1, however a processor rounds.
     digits = max(1, 2 - math.floor(math.log10(float(f"{limit:.3g}"))))
     shape = matrices[0][1].shape
-    panels = [
-        (title, _written(matrix, annotate or f"{{:.{digits}f}}"), matrix / limit)
-        for title, matrix in matrices
-    ]
+    number = annotate or f"{{:.{digits}f}}"
+    panels = [(title, _written(matrix, number), matrix / limit) for title, matrix in matrices]
     ends = [low, 0.0, high] if low < 0 < high else [low, high]
     bar = "<i></i>".join(f"<span>{_short(end, digits)}</span>" for end in ends)
     what = f"{len(matrices)} maps" if len(matrices) > 1 else "Map"
@@ -273,11 +271,9 @@ def _pictures(
     """Return what replaces the cells of large matrices: one picture for each sign, and marks."""
     count, columns = panels[0].shape
     signs = {"more": (1, scale[1]), "less": (-1, scale[0])}
+    marks = range(count) if names else _marks(count)
     return {
-        "marks": [
-            (100 * (mark + 0.5) / count, names[mark] if names else mark)
-            for mark in (range(count) if names else _marks(count))
-        ],
+        "marks": [(100 * (mark + 0.5) / count, names[mark] if names else mark) for mark in marks],
         "layers": [
             [(kind, _png(sign * x)) for kind, (sign, end) in signs.items() if end] for x in panels
         ],

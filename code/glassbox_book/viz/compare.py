@@ -59,9 +59,6 @@ def compare_heads(
     _check_alike(first, second)
     first = checks.with_tokens(first, tokens, key_tokens)
     second = replace(second, rows=first.rows, columns=first.columns)
-    layers = list(range(first.n_layers))
-    checks.check_one("layer", layer, layers)
-    checks.check_one("head", head, range(first.n_heads))
 
     apart = np.abs(first.weights - second.weights)
     differences = apart.max(axis=(2, 3))  # (layers, heads)
@@ -71,6 +68,7 @@ def compare_heads(
         f"{first.n_heads} heads: {largest}"
     )
     all_heads = view == "model"
+    layers = list(range(first.n_layers))
     shown = list(range(first.n_heads)) if all_heads else [head]
     one, other = (
         views.draw(view, maps, layers, shown, layer, head, compared=True)

@@ -8,15 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from glassbox_book.viz.panels import (
-    grid,
-    move_apart,
-    name_ends,
-    numbers,
-    side_by_side,
-    write,
-    write_level,
-)
+from glassbox_book.viz.panels import grid, move_apart, name_ends, numbers, side_by_side, write
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible
@@ -151,7 +143,6 @@ def _panels(
         if below:
             ax.axhline(0, color=TEXT, linewidth=0.8)
     _mark(axes[0], places)
-    write_level(axes)
     return fig, axes
 
 
@@ -188,15 +179,11 @@ def draw_lines(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> Non
     series : mapping of str to array, shape (n,)
         At most six, by their names.
     """
-    ends = []
     for (name, values), look in zip(series.items(), SERIES, strict=False):
         (line,) = ax.plot(x, values, label=name, **look)
         if len(x) > _FEW:
             line.set_marker("")
-        if (known := np.flatnonzero(np.isfinite(values))).size:
-            ends.append((name, x[known[-1]], values[known[-1]], look["color"]))
-    if len(series) > 1:
-        name_ends(ax, ends)
+    name_ends(ax, x, series)
     ax.margins(x=0.02)
     ax.grid(axis="y")
 
@@ -263,15 +250,13 @@ def spread_chart(
         if not np.isfinite(runs.mean(axis=0)).any():
             raise ValueError(f"{name!r} has no point that all runs have: {runs.tolist()}")
     fig, (ax,) = grid([""], 1, (width(), 3.4), x_label=x_label, y_label=y_label)
-    ends = []
+    means = {name: runs.mean(axis=0) for name, runs in drawn.items()}
+    apart = _APART * (np.ptp(places) or 1)
     for number, (name, runs) in enumerate(drawn.items()):
-        mean = runs.mean(axis=0)
-        beside = (number - (len(series) - 1) / 2) * _APART * (np.ptp(places) or 1)
-        reach = [mean - runs.min(axis=0), runs.max(axis=0) - mean]
-        ax.errorbar(places + beside, mean, yerr=reach, capsize=2, label=name, **SERIES[number])
-        known = np.flatnonzero(np.isfinite(mean))
-        last = places[known[-1]] + (_APART * len(series) / 2) * (np.ptp(places) or 1)
-        ends.append((name, last, mean[known[-1]], SERIES[number]["color"]))
+        beside = (number - (len(series) - 1) / 2) * apart
+        reach = [means[name] - runs.min(axis=0), runs.max(axis=0) - means[name]]
+        look = SERIES[number]
+        ax.errorbar(places + beside, means[name], yerr=reach, capsize=2, label=name, **look)
     if level is not None:
         ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
@@ -280,8 +265,6 @@ def spread_chart(
     hidden = not base and any((runs < 0).any() for runs in drawn.values())
     ax.set_ylim(None if hidden else base, limit)
     ax.grid(axis="y")
-    if len(series) > 1:
-        name_ends(ax, ends)
-    write_level([ax])
+    name_ends(ax, places + len(series) / 2 * apart, means)
     move_apart(fig)
     return fig

@@ -93,17 +93,12 @@ def heat_maps(
             raise ValueError(
                 f"{title!r} has shape {matrix.shape}, the first has {rows_and_columns}"
             )
-    return maps(
-        list(drawn.items()),
-        _color_range(drawn.values(), signed, limit),
-        (row_label, column_label, value_label),
-        (
-            None if row_names is None else visible_all([*row_names]),
-            None if column_names is None else visible_all([*column_names]),
-        ),
-        annotate=annotate,
-        across=columns,
+    scale = _color_range(drawn.values(), signed, limit)
+    labels = (row_label, column_label, value_label)
+    rows, keys = (
+        None if names is None else visible_all([*names]) for names in (row_names, column_names)
     )
+    return maps([*drawn.items()], scale, labels, (rows, keys), annotate=annotate, across=columns)
 
 
 def _read_matrix(title: str, matrix: Any) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Helpers for all figures: grids of panels, names at the ends of lines, tensors as arrays."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.transforms import ScaledTranslation
 
-from glassbox_book.viz.style import INKS
+from glassbox_book.viz.style import INKS, SERIES
 from glassbox_book.viz.tokens import with_spaces
 
 _END = "end"  # marks names at the ends of lines
@@ -116,7 +116,7 @@ def grid(
     around : float
         Height in inches of the space above and below all panels.
     x_label, y_label : str
-        What the axes are, written below the lowest panels and next to the leftmost.
+        What the axes are, written below the lowest panels and, horizontally, above the leftmost.
     **layout
         For :func:`matplotlib.pyplot.subplots`, such as ``sharex``.
 
@@ -132,32 +132,16 @@ def grid(
     for ax in axes.flat[len(titles) :]:
         ax.remove()
     panels = list(axes.flat[: len(titles)])
+    above = ScaledTranslation(0, 6 / 72, fig.dpi_scale_trans)
     for place, (ax, title) in enumerate(zip(panels, titles, strict=True)):
-        ax.set_title(with_spaces(title), loc="left")
+        ax.set_title(with_spaces(title), loc="left", pad=21 if y_label and title else None)
         if place % columns == 0:
-            ax.set_ylabel(y_label)
+            ax.set_ylabel(y_label, rotation=0, ha="left", va="bottom")
+            ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + above)
         if place + columns >= len(titles):  # nothing is below
             ax.set_xlabel(x_label)
             ax.tick_params(labelbottom=True)
     return fig, panels
-
-
-def write_level(axes: Collection[Axes]) -> None:
-    """Write the names of the vertical axes above them, horizontally like all other text.
-
-    Parameters
-    ----------
-    axes : collection of Axes
-        Panels of one figure; their titles make room.
-    """
-    if not any(ax.get_ylabel() for ax in axes):
-        return
-    for ax in axes:
-        if title := ax.get_title(loc="left"):
-            ax.set_title(title, loc="left", pad=21)
-        up = ScaledTranslation(0, 6 / 72, ax.figure.dpi_scale_trans)
-        ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + up)
-        ax.yaxis.label.set(rotation=0, ha="left", va="bottom")
 
 
 def legend(fig: Figure, ax: Axes, columns: int) -> None:
@@ -177,8 +161,8 @@ def legend(fig: Figure, ax: Axes, columns: int) -> None:
         fig.legend(handles, names, loc="outside upper left", ncols=columns)
 
 
-def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
-    """Write the name of each line to the right of its end, in its colour.
+def name_ends(ax: Axes, x: np.ndarray, series: Mapping[str, np.ndarray]) -> None:
+    """Write the name of each of several lines to the right of its end, in its colour.
 
     Afterwards, draw the figure once more and call :func:`move_apart`.
 
@@ -186,12 +170,18 @@ def name_ends(ax: Axes, ends: Sequence[tuple[str, float, float, str]]) -> None:
     ----------
     ax : Axes
         The panel to write on.
-    ends : sequence of (name, x, y, colour)
-        The last point of each line, in the units of the axes.
+    x : array, shape (n,)
+        The positions of the points.
+    series : mapping of str to array, shape (n,)
+        The lines by their names; each ends at its last finite value.
     """
-    for name, x, y, colour in ends:
-        look = {"color": INKS.get(colour, colour), "va": "center_baseline", "label": _END}
-        write(ax, with_spaces(name), (x, y), (7, 0), annotation_clip=False, **look)
+    for (name, y), look in zip(series.items(), SERIES, strict=False):
+        known = np.flatnonzero(np.isfinite(y))
+        if known.size and len(series) > 1:
+            colour = INKS.get(look["color"], look["color"])
+            style = {"color": colour, "va": "center_baseline", "label": _END}
+            end = x[known[-1]], y[known[-1]]
+            write(ax, with_spaces(name), end, (7, 0), annotation_clip=False, **style)
 
 
 def write(

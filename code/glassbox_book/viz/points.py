@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
 
-from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write, write_level
+from glassbox_book.viz.panels import grid, legend, numbers, side_by_side, write
 from glassbox_book.viz.paper import in_two_widths, is_narrow, width
 from glassbox_book.viz.style import COLOURS, PAGE_WIDTH, SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible_all
@@ -121,7 +121,6 @@ def scatters(
             ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
     if not own_legends:
         legend(fig, axes[0], 3 if wide or is_narrow() else 6)
-    write_level(axes)
     fig.draw_without_rendering()  # only then does everything have its position
     for ax, panel in zip(axes, drawn.values(), strict=True):
         _label(ax, panel.points, panel.labels, _STRAIGHT + _SLANTED)
@@ -218,7 +217,6 @@ def trade_off(
     ax.margins(0.1)
     ax.grid()
     legend(fig, ax, 3 if is_narrow() else 6)
-    write_level([ax])
     fig.draw_without_rendering()  # only then does everything have its position
     settings = [point for points in (*series.values(), single) for point in points]
     labels = [label for _, _, label, *_ in settings]
@@ -240,9 +238,9 @@ def _label(
         if not text:
             continue
         others = taken[:number] + taken[number + 1 :]
-        best: tuple[float, Text, Bbox] | None = None
+        tried: list[tuple[float, int, Text, Bbox]] = []
         for place, (far, side) in enumerate(product(_DISTANCES, sides)):
-            if best is not None and best[0] < place:
+            if tried and min(tried)[0] < place:
                 break  # nothing further away can be better
             shown = _write(ax, text, points[number], side, far)
             shown.get_window_extent()  # fixes its position
@@ -250,14 +248,12 @@ def _label(
             box = box.padded(_SPACE * pixels, 0.0)
             cost = sum(_overlap(box, other) for other in others)
             cost += 2 * (box.width * box.height - _overlap(box, frame)) + place
-            if best is not None and cost >= best[0]:
+            tried.append((cost, place, shown, box))
+        _, _, chosen, box = min(tried)
+        taken.append(box)
+        for _, _, shown, _ in tried:
+            if shown is not chosen:
                 shown.remove()
-                continue
-            if best is not None:
-                best[1].remove()
-            best = cost, shown, box
-        assert best is not None
-        taken.append(best[2])
 
 
 def _write(ax: Axes, text: str, point: np.ndarray, side: tuple[int, int], far: float) -> Text:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from glassbox_book.viz.cells import Cells
 from glassbox_book.viz.lines import draw_lines
 from glassbox_book.viz.matrices import heat_maps
-from glassbox_book.viz.panels import move_apart, numbers, write_level
+from glassbox_book.viz.panels import grid, move_apart, numbers
 from glassbox_book.viz.paper import in_two_widths, svg, width
 from glassbox_book.viz.style import TEXT, check_length, check_series
 
@@ -87,11 +87,9 @@ def score_chart(distances: np.ndarray, lines: Mapping[str, np.ndarray], label: s
     Figure
         The caller closes it.
     """
-    fig, ax = plt.subplots(figsize=(width(), 2.6))
+    title, x_label = "what scores make of it", "distance, key minus query"
+    fig, (ax,) = grid([title], 1, (width(), 2.6), x_label=x_label, y_label=label)
     draw_lines(ax, distances, lines)
     ax.axvline(0, color=TEXT, linewidth=0.8)
-    ax.set(xlabel="distance, key minus query", ylabel=label)
-    ax.set_title("what scores make of it", loc="left")
-    write_level([ax])
     move_apart(fig)
     return fig

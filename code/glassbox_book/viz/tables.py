@@ -40,15 +40,12 @@ class Table:
         self.rows = [[_text(entry) for entry in row] for row in entries]
 
     def __repr__(self) -> str:
-        lines = [self.header, *self.rows]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.header))]
-        return "\n".join(
-            "  ".join(
-                entry.rjust(width) if numeric else entry.ljust(width)
-                for entry, width, numeric in zip(line, widths, self.numeric, strict=True)
-            ).rstrip()
-            for line in lines
-        )
+        columns = []
+        whole = zip(self.header, *self.rows, strict=True)
+        for column, numeric in zip(whole, self.numeric, strict=True):
+            align = str.rjust if numeric else str.ljust
+            columns.append([align(entry, max(map(len, column))) for entry in column])
+        return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
     def _repr_markdown_(self) -> str:
         rule = ["--:" if numeric else ":--" for numeric in self.numeric]

@@ -47,14 +47,10 @@ def tensor(
     """
     text = repr(values)
     found = PRINTED.fullmatch(text.removeprefix("Parameter containing:\n"))
-    body = found and drawn(
-        found[1],
-        (row_label, column_label),
-        (
-            None if row_names is None else visible_all(row_names),
-            None if column_names is None else visible_all(column_names),
-        ),
+    rows, columns = (
+        None if names is None else visible_all(names) for names in (row_names, column_names)
     )
+    body = found and drawn(found[1], (row_label, column_label), (rows, columns))
     if not body:
         raise ValueError(f"expected a small tensor with one, two or three axes; this is {text}")
     return Cells(body, text)
@@ -101,14 +97,9 @@ def drawn(
         names = ([""], names[1])
     titles = [f"{i}" for i in range(len(texts))] if len(shape) == 3 else [""]
     said = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
-    return frame(
-        "gb-tensor",
-        list(zip(titles, texts.tolist(), shares, strict=True)),
-        labels,
-        names,
-        name=f"Tensor of shape {said}",
-        below=f'<p class="gb-scale">shape {said}</p>',
-    )
+    panels = list(zip(titles, texts.tolist(), shares, strict=True))
+    below = f'<p class="gb-scale">shape {said}</p>'
+    return frame("gb-tensor", panels, labels, names, name=f"Tensor of shape {said}", below=below)
 
 
 def _number(text: str) -> float:

@@ -61,9 +61,12 @@ def vectors(
     faint = {title: _checked(title, named) for title, named in (before or {}).items()}
     if unknown := faint.keys() - drawn.keys():
         raise ValueError(f"before names {sorted(unknown)}; the panels are {list(drawn)}")
-    colours = _colours([*drawn.values(), *faint.values()])
-    ends = [end for named in (*drawn.values(), *faint.values()) for end in named.values()]
-    fig, axes = _panels(list(drawn), ends)
+    everything = [pair for named in (*drawn.values(), *faint.values()) for pair in named.items()]
+    names = list(dict.fromkeys(name for name, _ in everything))
+    if len(names) > len(COLOURS):
+        raise ValueError(f"{len(names)} names, {names}; {len(COLOURS)} can be told apart")
+    colours = dict(zip(names, COLOURS, strict=False))
+    fig, axes = _panels(list(drawn), [end for _, end in everything])
     fig.draw_without_rendering()  # from here on the positions on the page are known
     for ax, (title, named) in zip(axes, drawn.items(), strict=True):
         earlier = faint.get(title, {})
@@ -91,13 +94,6 @@ def _checked(title: str, named: Vectors) -> dict[str, np.ndarray]:
             )
         found[name] = end
     return found
-
-
-def _colours(panels: list[dict[str, np.ndarray]]) -> dict[str, str]:
-    names = list(dict.fromkeys(name for named in panels for name in named))
-    if len(names) > len(COLOURS):
-        raise ValueError(f"{len(names)} names, {names}; {len(COLOURS)} can be told apart")
-    return dict(zip(names, COLOURS, strict=False))
 
 
 def _panels(titles: list[str], ends: list[np.ndarray]) -> tuple[Figure, list[Axes]]:
@@ -134,8 +130,6 @@ def _arrow(ax: Axes, end: np.ndarray, colour: str, linewidth: float = 2.2, **loo
 def _convex(points: np.ndarray) -> np.ndarray:
     """Return the corners of the convex hull, in order (Andrew's monotone chain)."""
     ordered = sorted({(float(x), float(y)) for x, y in points})
-    if len(ordered) < 3:
-        return np.array(ordered)
     corners = []
     for way in (ordered, ordered[::-1]):
         chain: list[tuple[float, float]] = []
@@ -147,7 +141,7 @@ def _convex(points: np.ndarray) -> np.ndarray:
                 chain.pop()
             chain.append((x, y))
         corners += chain[:-1]
-    return np.array(corners)
+    return np.array(corners or ordered)
 
 
 def _outwards(end: np.ndarray) -> np.ndarray:

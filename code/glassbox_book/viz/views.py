@@ -61,7 +61,7 @@ def head_view(
     """
     maps = with_tokens(gather(attention), tokens, key_tokens)
     layers = check_chosen("layer", layers, maps.n_layers)
-    start = check_one("layer", layers[0] if layer is None else layer, layers)
+    start = layers[0] if layer is None else layer
     shown = check_chosen("head", heads, maps.n_heads)
     return draw("head", maps, layers, shown, start, shown[0], title=title)
 
@@ -136,8 +136,6 @@ def neuron_view(
     """
     maps = with_tokens(gather(attention, vectors=True), tokens, key_tokens)
     layers = check_chosen("layer", layers, maps.n_layers)
-    check_one("layer", layer, layers)
-    check_one("head", head, range(maps.n_heads))
     return draw("neuron", maps, layers, [head], layer, head, expanded=expanded, title=title)
 
 
@@ -179,7 +177,14 @@ def draw(
     -------
     View
         A cell displays it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such layer or head.
     """
+    layer = check_one("layer", layer, layers)
+    head = check_one("head", head, range(maps.n_heads))
     lengths, place = (len(maps.rows), len(maps.columns)), layers.index(layer)
     tokens = {"left": maps.rows, "right": maps.columns}
     data: dict[str, Any] = {"view": kind, **tokens, "layers": layers}
@@ -209,14 +214,9 @@ def draw(
         if len(heads) > 1:
             summary = f"The weights of layer {layer} as tables, one for each head"
     data["models"] = [model_data(picked)]
-    return View(
-        text=f"{kind.capitalize()} view: {extent(picked)}{first}",
-        data=data,
-        static=static,
-        summary=summary,
-        heights=geometry.frame_heights(drawing, switch=compared),
-        title=title,
-    )
+    text = f"{kind.capitalize()} view: {extent(picked)}{first}"
+    heights = geometry.frame_heights(drawing, switch=compared)
+    return View(text, data, static, summary, heights, title)
 
 
 def model_data(maps: AttentionMaps) -> dict[str, Any]:
