@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -64,29 +63,23 @@ def _networks(draw: Draw) -> Cases:
     yield "one position", Named("(attention)", NETWORKS["attention"]), draw(1, 3)
 
 
-@dataclass(frozen=True)
-class Writer:
-    """A model that writes the tokens of ``text``, provided it is shown all tokens so far.
+def _writer(*text: int, begin: int = 7) -> Named:
+    """Return a model that writes the tokens of ``text``, provided it is shown all tokens so far.
 
-    Its vocabulary has nine tokens, one of which begins the text.
+    Its vocabulary has nine tokens, one of which begins the text; after a wrong beginning, 0 wins.
     """
 
-    text: tuple[int, ...]
-    begin: int = 7
-
-    def __call__(self, token_ids: Tensor) -> Tensor:
-        """Return the logits of the next token, ``(9,)``; after a wrong beginning, 0 wins."""
+    def model(token_ids: Tensor) -> Tensor:
         if token_ids.dim() != 1:
             raise ValueError(f"token_ids has shape {tuple(token_ids.shape)}, expected (length,)")
         written = tuple(token_ids.tolist())
         place = len(written)
-        right = (self.begin, *self.text)[:place] == written and place <= len(self.text)
+        right = (begin, *text)[:place] == written and place <= len(text)
         logits = torch.arange(9.0).cos()
-        logits[self.text[place - 1] if right else 0] += 5.0
+        logits[text[place - 1] if right else 0] += 5.0
         return logits
 
-    def __repr__(self) -> str:
-        return f"a model that writes {' '.join(map(str, self.text))}"
+    return Named(f"a model that writes {' '.join(map(str, text))}", model)
 
 
 def _greedy(
@@ -107,13 +100,13 @@ def _greedy(
 
 @cases_of(_greedy, returns=("tokens",))
 def _texts(draw: Draw) -> Cases:
-    yield "three words and the end", Writer((4, 2, 5, 8)), 7, 8, 10
-    yield "the end at once", Writer((8,)), 7, 8, 5
-    yield "a word twice", Writer((3, 1, 3, 6, 8)), 7, 8, 10
-    yield "a text that does not end", Writer((1, 2, 3, 4, 5)), 7, 8, 4
-    yield "exactly as long as allowed", Writer((6, 5, 8)), 7, 8, 3
-    yield "token 0 is a word", Writer((1, 0, 2, 8)), 7, 8, 10
-    yield "other begin and end tokens", Writer((8, 7, 4), begin=2), 2, 4, 10
+    yield "three words and the end", _writer(4, 2, 5, 8), 7, 8, 10
+    yield "the end at once", _writer(8), 7, 8, 5
+    yield "a word twice", _writer(3, 1, 3, 6, 8), 7, 8, 10
+    yield "a text that does not end", _writer(1, 2, 3, 4, 5), 7, 8, 4
+    yield "exactly as long as allowed", _writer(6, 5, 8), 7, 8, 3
+    yield "token 0 is a word", _writer(1, 0, 2, 8), 7, 8, 10
+    yield "other begin and end tokens", _writer(8, 7, 4, begin=2), 2, 4, 10
 
 
 Graph = Mapping[str, Sequence[str]]

@@ -138,9 +138,8 @@ def literal(value: Any) -> str:
     if isinstance(value, list | tuple):
         parts = ", ".join(map(literal, value))
         return f"[{parts}]" if isinstance(value, list) else f"tuple({parts})"
-    if isinstance(value, bool | str):
-        return json.dumps(value)
-    return f"{value}n" if isinstance(value, int) else _number(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value}n" if is_whole else json.dumps(value)
 
 
 def _sample(value: Any, right: Any) -> str:
@@ -169,11 +168,5 @@ def _numbers(row: Tensor) -> Iterator[str]:
     if not row.is_floating_point():
         return (str(int(number)) for number in row.tolist())
     if row.dtype == torch.float32:  # NumPy writes the fewest digits that identify a number
-        return map(_number, map(float, map(str, row.numpy())))
-    return map(_number, row.tolist())
-
-
-def _number(number: float) -> str:
-    if math.isfinite(number):
-        return repr(number)
-    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+        return map(json.dumps, map(float, map(str, row.numpy())))
+    return map(json.dumps, row.tolist())

@@ -225,14 +225,11 @@ def _gradients(function: Callable[..., Any], case: Case) -> dict[str, Tensor] | 
         results = function(*given.values())
     results = results if isinstance(results, tuple | list) else [results]
     # Every entry has a different weight, so no two mistakes cancel.
-    total = sum(
-        (part * torch.arange(part.numel()).cos().view(part.shape)).sum() for part in results
-    )
+    weighted = [part * torch.arange(part.numel()).cos().view(part.shape) for part in results]
+    total = sum(part.sum() for part in weighted)
     if not total.requires_grad:
         return None
-    found = torch.autograd.grad(
-        total, list(inputs.values()), allow_unused=True, materialize_grads=True
-    )
+    found = torch.autograd.grad(total, list(inputs.values()), materialize_grads=True)
     return dict(zip(inputs, found, strict=True))
 
 
@@ -251,11 +248,8 @@ def _refusal(answer: Callable[..., Any], given: Mapping[str, Any]) -> str | None
 
 def _raised(error: BaseException, answer: Callable[..., Any]) -> str:
     code = getattr(answer, "__code__", None) or getattr(type(answer).__call__, "__code__", None)
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if code is not None and frame.filename == code.co_filename
-    ]
+    file = getattr(code, "co_filename", None)
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
     where = f" in line {frames[-1].lineno}" if frames else ""
     line = f"\n    {frames[-1].line}" if frames and frames[-1].line else ""
     return f"Your function raised an error{where}:{line}\n    {_message(error)}"

@@ -71,12 +71,7 @@ def _attention(
     return weights @ value, weights
 
 
-@cases_of(
-    _attention,
-    reference=scaled_dot_product_attention,
-    returns=("context", "weights"),
-    gradients=True,
-)
+@cases_of(_attention, scaled_dot_product_attention, returns=("context", "weights"), gradients=True)
 def _attentions(draw: Draw) -> Cases:
     def case(about: str, *shape: int) -> Given:
         *batch, q_len, k_len, d_k, d_v = shape

@@ -12,9 +12,7 @@ from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 
 def _masked_loss(logits: Tensor, labels: Tensor, pad_id: int, flaw: str) -> Tensor:
-    real = labels != (0 if flaw == "zero" else pad_id)
-    if flaw == "padding":
-        real = torch.ones_like(real)
+    real = labels != {"zero": 0, "padding": -1}.get(flaw, pad_id)  # no label is -1
     logs = logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0] * real
     if flaw == "sentences":
         return -(logs.sum(1) / real.sum(1)).mean()

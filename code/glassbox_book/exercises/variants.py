@@ -96,9 +96,7 @@ def _texts(draw: Draw) -> Cases:
 def _score_blanks(logits: Tensor, labels: Tensor, flaw: str) -> tuple[float, float]:
     counted = {"everywhere": labels > -200, "zero": labels > 0}.get(flaw, labels != IGNORE)
     shown = labels.clamp(min=0)[..., None]
-    logs = logits.log_softmax(-1).gather(-1, shown)[..., 0]
-    if flaw == "logits":
-        logs = logits.gather(-1, shown)[..., 0]
+    logs = (logits if flaw == "logits" else logits.log_softmax(-1)).gather(-1, shown)[..., 0]
     right = (logits.argmax(-1) == shown[..., 0]).float()
     if flaw == "texts":
         means = [
@@ -151,11 +149,9 @@ def _entities(tags: Sequence[str], flaw: str) -> set[tuple[int, int, str]]:
 
 def _entity_f1(predicted: Sequence[str], expected: Sequence[str], flaw: str) -> float:
     ours, theirs = _entities(predicted, flaw), _entities(expected, flaw)
-    right = len(ours & theirs)
-    if flaw == "kinds":
-        right = len({name[:2] for name in ours} & {name[:2] for name in theirs})
-    if flaw == "ends":
-        right = len({(start, kind) for start, _, kind in ours} & {(s, k) for s, _, k in theirs})
+    # A name is its start, its end and its kind: what is compared of it.
+    kept = {"kinds": slice(0, 2), "ends": slice(0, 3, 2)}.get(flaw, slice(0, 3))
+    right = len({name[kept] for name in ours} & {name[kept] for name in theirs})
     given, there = len(ours), len(theirs)
     same = [a == b for a, b in zip(predicted, expected, strict=True)]
     if flaw == "words":
