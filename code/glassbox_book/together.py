@@ -6,7 +6,7 @@ is a run of two processes that chapter 12 compares with one.
 """
 
 import json
-from typing import Any, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -16,16 +16,9 @@ from glassbox.models import GPT2, GPT2Config
 from glassbox.training import Processes, cross_entropy, distribute, processes
 from glassbox.training.distributed import Sharding
 
-SIZES: dict[str, Any] = {
-    "vocab_size": 64,
-    "d_model": 64,
-    "n_heads": 4,
-    "n_layers": 4,
-    "d_ff": 256,
-    "max_len": 32,
-    "dropout": 0.0,
-    "embedding_dropout": 0.0,
-}
+SIZES = GPT2Config(
+    vocab_size=64, d_model=64, n_heads=4, n_layers=4, max_len=32, dropout=0.0, embedding_dropout=0.0
+)
 
 
 def learn(group: Processes, sharding: Sharding, steps: int = 4) -> list[float]:
@@ -78,7 +71,7 @@ def build(group: Processes, sharding: Sharding) -> tuple[nn.Module, torch.optim.
     """
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = distribute(GPT2(GPT2Config(**SIZES)).to(group.device), group, sharding)
+        model = distribute(GPT2(SIZES).to(group.device), group, sharding)
     return model, torch.optim.AdamW(model.parameters(), lr=1e-3)
 
 
@@ -99,12 +92,8 @@ def shares(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[float]:
     """
     parameters = list(model.parameters())
     gradients = [p.grad for p in parameters if p.grad is not None]
-    states = [
-        x
-        for p in parameters
-        for x in optimizer.state[p].values()
-        if isinstance(x, Tensor) and x.dim()
-    ]
+    kept = [entry for p in parameters for entry in optimizer.state[p].values()]
+    states = [x for x in kept if isinstance(x, Tensor) and x.dim()]
     return [here(x) for x in (parameters, gradients, states)]
 
 

@@ -36,10 +36,8 @@ class Quiz:
         lines = []
         for number, question in enumerate(self.questions, 1):
             lines.append(f"{number}. {question.text}")
-            lines += [
-                f"   ({letter}) {option.text}"
-                for letter, option in zip("abcde", question.option, strict=False)
-            ]
+            options = zip("abcde", question.option, strict=False)
+            lines += [f"   ({letter}) {option.text}" for letter, option in options]
         return "\n".join(lines)
 
 

@@ -74,18 +74,13 @@ def attention_playground(
     vectors = {part: _vectors(part, numbers, len(names)) for part, numbers in given.items()}
     q, k, v = (torch.tensor(array) for array in list(vectors.values()) * (3 // len(vectors)))
     alone = len(vectors) == 1
-    scale = 1.0 if alone else None
-    context, weights = (
-        found.numpy() for found in scaled_dot_product_attention(q, k, v, scale=scale)
-    )
+    found = scaled_dot_product_attention(q, k, v, scale=1.0 if alone else None)
+    context, weights = (tensor.numpy() for tensor in found)
     products = dot_product_scores(q, k, scale=1.0).numpy()
+    divided = ("score", "scores: divided by √2", names, products / math.sqrt(2))
+    scores = [("product", "dot products", names, products), divided]
     if alone:
         scores = [("score", "scores: dot products", names, products)]
-    else:
-        scores = [
-            ("product", "dot products", names, products),
-            ("score", "scores: divided by √2", names, products / math.sqrt(2)),
-        ]
     lines = [_said(names, i, weights, context) for i in range(len(names))]
     body = fill(
         "widgets/page/attention_playground.html",
@@ -122,10 +117,8 @@ def _vectors(part: str, given: Any, count: int) -> np.ndarray:
 
 def _said(names: list[str], asking: int, weights: np.ndarray, context: np.ndarray) -> str:
     """Describe what one token does, in the words of the script."""
-    parts = [
-        f"{fixed(weight)} to {'itself' if place == asking else name}"
-        for place, (name, weight) in enumerate(zip(names, weights[asking], strict=True))
-    ]
+    given = zip([*names[:asking], "itself", *names[asking + 1 :]], weights[asking], strict=True)
+    parts = [f"{fixed(weight)} to {name}" for name, weight in given]
     gives = f"{', '.join(parts[:-1])} and {parts[-1]}"
     takes = ", ".join(fixed(number) for number in context[asking])
     return f"{names[asking]} gives {gives}, and its context is ({takes})."

@@ -58,9 +58,8 @@ def positional_encoding(
     check_integer("n_positions", n_positions, 8, 512)
     check_integer("position", position, 0, n_positions - 1)
     check_integer("shift", shift, 0, n_positions // 2)
-    here, there = sinusoidal_encoding(
-        torch.tensor([position, position + shift]), d_model, base=base
-    ).double()
+    two = torch.tensor([position, position + shift])
+    here, there = sinusoidal_encoding(two, d_model, base=base).double()
     every = sinusoidal_encoding(torch.arange(n_positions), d_model, base=base).double()
     pairs = d_model // 2
     # The dot products of position 0 include those of all distances.

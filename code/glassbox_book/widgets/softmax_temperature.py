@@ -70,13 +70,11 @@ def softmax_temperature(
     most, bits = math.log2(len(row)), entropy(weights)
     head = f"Softmax at temperature {written(shown)}, entropy {fixed(bits)} bits"
     largest = row == row.max()
-    curve = [
-        (
-            _WIDTH * (place + _STEPS) / (2 * _STEPS),
-            _HEIGHT * (1 - entropy(softmax(row, HIGHEST ** (place / _STEPS))) / most),
-        )
-        for place in range(-_STEPS, _STEPS + 1, 3)
-    ]
+
+    def point(place: int) -> tuple[float, float]:
+        share = entropy(softmax(row, HIGHEST ** (place / _STEPS))) / most
+        return _WIDTH * (place + _STEPS) / (2 * _STEPS), _HEIGHT * (1 - share)
+
     body = fill(
         "widgets/page/softmax_temperature.html",
         rows=list(zip(names, row, weights, largest / largest.sum(), strict=True)),
@@ -84,7 +82,7 @@ def softmax_temperature(
         written=written(shown),
         bits=bits,
         most=most,
-        curve=curve,
+        curve=map(point, range(-_STEPS, _STEPS + 1, 3)),
         position=position,
         steps=_STEPS,
         places=[(0.5 + 0.5 * math.log(t) / math.log(HIGHEST), f"{t:g}") for t in _MARKS],
