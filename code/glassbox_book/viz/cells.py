@@ -107,17 +107,11 @@ def maps(
     bar = "<i></i>".join(f"<span>{_short(end, digits)}</span>" for end in ends)
     what = f"{len(matrices)} maps" if len(matrices) > 1 else "Map"
     name = f"{what}, {shape[0]} rows ({labels[0]}) by {shape[1]} columns ({labels[1]})"
-    body = frame(
-        "gb-map gb-signed" if low < 0 else "gb-map",
-        panels,
-        labels[:2],
-        names,
-        name=name,
-        below=f'<p class="gb-scale">{bar} {escape(labels[2])}</p>',
-        numbers=annotate is not None,
-        across=across,
-        scale=scale,
-    )
+    below = f'<p class="gb-scale">{bar} {escape(labels[2])}</p>'
+    kinds = "gb-map gb-signed" if low < 0 else "gb-map"
+    shown = annotate is not None
+    two = labels[:2]
+    body = frame(kinds, panels, two, names, name, below, numbers=shown, across=across, scale=scale)
     return Cells(body, name)
 
 
@@ -139,9 +133,9 @@ def frame(
     panels: Sequence[tuple[str, Sequence[Sequence[str]], NDArray[np.float64]]],
     labels: Sequence[str],
     names: tuple[Names, Names],
-    *,
     name: str,
     below: str,
+    *,
     numbers: bool = True,
     across: int = 1,
     scale: tuple[float, float] = (-1, 1),

@@ -90,9 +90,8 @@ def compare_heads(
         f"<p>{escape(name)}:</p>{drawn.static}"
         for name, drawn in zip(_NAMES, (one, other), strict=True)
     )
-    text = f"{' and '.join(_NAMES)}, {views.extent(first)}"
-    if not all_heads:
-        text += f", first layer {layer}, head {head}"
+    start = "" if all_heads else f", first layer {layer}, head {head}"
+    text = f"{' and '.join(_NAMES)}, {views.extent(first)}{start}"
     return replace(one, text=text, data=data, static=static, said=f"{said}.")
 
 

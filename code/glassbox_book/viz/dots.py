@@ -65,8 +65,7 @@ def dot_charts(
         for place in range(0, len(counts), columns)
     ]
     size = (width() / columns, sum(heights) / len(heights))
-    space = {"wspace": 0.08}
-    fig, axes = grid(drawn, columns, size, height_ratios=heights, gridspec_kw=space)
+    fig, axes = grid(drawn, columns, size, height_ratios=heights, gridspec_kw={"wspace": 0.08})
     for ax, (title, rows) in zip(axes, drawn.items(), strict=True):
         _draw(ax, rows, annotate if isinstance(annotate, str) else annotate[title])
     return fig

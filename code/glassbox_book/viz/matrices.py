@@ -87,12 +87,10 @@ def heat_maps(
     """
     columns = side_by_side(matrices, columns, "{title: matrix}")
     drawn = {title: _read_matrix(title, matrix) for title, matrix in matrices.items()}
-    rows_and_columns = next(iter(drawn.values())).shape
+    first = next(iter(drawn.values())).shape
     for title, matrix in drawn.items():
-        if matrix.shape != rows_and_columns:
-            raise ValueError(
-                f"{title!r} has shape {matrix.shape}, the first has {rows_and_columns}"
-            )
+        if matrix.shape != first:
+            raise ValueError(f"{title!r} has shape {matrix.shape}, the first has {first}")
     scale = _color_range(drawn.values(), signed, limit)
     labels = (row_label, column_label, value_label)
     rows, keys = (

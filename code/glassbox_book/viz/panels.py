@@ -247,7 +247,5 @@ def _apart(middles: list[float], gap: float, low: float, high: float) -> list[fl
             reach = (count - 1) * gap / 2
             middle = min(max(middle, low + reach), max(high - reach, low + reach))
         groups.append((middle, count))
-    places = [
-        middle + (k - (count - 1) / 2) * gap for middle, count in groups for k in range(count)
-    ]
+    places = [middle + (k - (n - 1) / 2) * gap for middle, n in groups for k in range(n)]
     return [place for _, place in sorted(zip(order, places, strict=True))]

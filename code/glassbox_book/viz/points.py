@@ -150,10 +150,8 @@ def _panel(
             check_length(repr(title), given, name, len(places), "points")
     shown = [label and visible_all([label])[0] for label in labels or ()]
     panel = _Panel(places, shown, [""] * len(places) if groups is None else visible_all(groups))
-    if len(panel.names) > len(_MARKERS):
-        raise ValueError(
-            f"{title!r} has {len(panel.names)} groups; {len(_MARKERS)} can be told apart"
-        )
+    if (count := len(panel.names)) > len(_MARKERS):
+        raise ValueError(f"{title!r} has {count} groups; {len(_MARKERS)} can be told apart")
     return panel
 
 

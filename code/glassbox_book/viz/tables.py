@@ -28,15 +28,12 @@ class Table:
     def __init__(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         self.header = [_text(str(name)) for name in header]
         entries = [list(row) for row in rows]
+        count = len(self.header)
         for row in entries:
-            if len(row) != len(self.header):
-                raise ValueError(
-                    f"the row {row} has {len(row)} entries for {len(self.header)} columns"
-                )
-        self.numeric = [
-            bool(entries) and all(_is_number(row[place]) for row in entries)
-            for place in range(len(self.header))
-        ]
+            if len(row) != count:
+                raise ValueError(f"the row {row} has {len(row)} entries for {count} columns")
+        columns = [[row[place] for row in entries] for place in range(count)]
+        self.numeric = [bool(column) and all(map(_is_number, column)) for column in columns]
         self.rows = [[_text(entry) for entry in row] for row in entries]
 
     def __repr__(self) -> str:

@@ -99,7 +99,7 @@ def drawn(
     said = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
     panels = list(zip(titles, texts.tolist(), shares, strict=True))
     below = f'<p class="gb-scale">shape {said}</p>'
-    return frame("gb-tensor", panels, labels, names, name=f"Tensor of shape {said}", below=below)
+    return frame("gb-tensor", panels, labels, names, f"Tensor of shape {said}", below)
 
 
 def _number(text: str) -> float:

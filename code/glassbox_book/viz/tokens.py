@@ -83,15 +83,12 @@ def _visible_character(character: str) -> str:
     if code == 0x7F:
         return "\u2421"
     category = unicodedata.category(character)
-    if category in ("Cc", "Cs") or _is_noncharacter(code):
+    is_noncharacter = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    if category in ("Cc", "Cs") or is_noncharacter:
         return "\ufffd"
     if category in ("Zl", "Zp") or (category == "Cf" and not _is_drawn(character)):
         return f"⟨U+{code:04X}⟩"
     return character
-
-
-def _is_noncharacter(code: int) -> bool:
-    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def _is_drawn(character: str) -> bool:
