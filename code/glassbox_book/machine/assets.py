@@ -30,10 +30,8 @@ def size(model: str = MODEL) -> int:
 
 def version(model: str = MODEL) -> str:
     """Return a name that changes with the files of a model, for the browser's cache."""
-    digest = hashlib.sha256()
-    for file in model_files(model):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
+    content = b"".join(file.read_bytes() for file in model_files(model))
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def page_files() -> list[Path]:

@@ -217,10 +217,9 @@ def _title(name: str) -> str:
 
 def _steps(scene: Scene) -> dict[str, object]:
     """Return what a script needs to step through the sentence before anything is loaded."""
-    likely = [
-        [dict(zip(("id", "piece", "probability"), one, strict=True)) for one in scene.likely(step)]
-        for step in range(len(scene.target))
-    ]
+    names = ("id", "piece", "probability")
+    steps = map(scene.likely, range(len(scene.target)))
+    likely = [[dict(zip(names, token, strict=True)) for token in step] for step in steps]
     return {
         "sentence": SENTENCE,
         "source": scene.source,
@@ -259,10 +258,9 @@ def html(name: str = "") -> str:
     if name not in PIECES:
         known = ", ".join(filter(None, PIECES))
         raise ValueError(f"the machine has no piece {name!r}; it has {known}")
-    scene, piece, cuts = first_scene(), PIECES[name], name == "tokens"
-    loaded = sum(file.stat().st_size for file in model_files()[:-1]) if cuts else size()
+    scene, piece = first_scene(), PIECES[name]
+    tokenizer = sum(file.stat().st_size for file in model_files()[:-1])
     attention, (i, j) = scene.tape[piece.large], piece.cell
-    scores = attention.scores[0, piece.head, i]
     return fill(
         "machine/page/machine.html",
         name=name,
@@ -273,18 +271,12 @@ def html(name: str = "") -> str:
         lines=_lines(),
         steps=json.dumps(_steps(scene)).replace("<", r"\u003c"),
         step=len(scene.target) - 1 if name == "memory" else 0,
-        encoding=piece.large.startswith("encoder"),
-        pressed=None if name == "heads-off" else piece.head,
-        what="tokenizer" if cuts else "translator",
-        act={"tokens": "cut it into tokens", "head": "show the maps"}.get(name, "translate"),
-        size=loaded,
-        megabytes=f"{loaded / 1e6:.{int(cuts)}f}",
+        size=tokenizer if name == "tokens" else size(),
         version=version(),
         large=attention.weights[0, piece.head].tolist(),
         query=attention.query[0, piece.head, i],
         key=attention.key[0, piece.head, j],
-        scores=scores,
-        score=scores[j],
+        scores=attention.scores[0, piece.head, i],
         title=_title,
         small_map=_small_map,
         tone=_tone,
