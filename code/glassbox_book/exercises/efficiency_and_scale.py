@@ -9,8 +9,7 @@ from glassbox_book.exercises.exercise import Cases, Draw, cases_of
 
 
 def _step_operations(n: int, d_model: int, d_ff: int, n_layers: int, flaw: str) -> int:
-    if flaw == "always four":
-        d_ff = 4 * d_model
+    d_ff = 4 * d_model if flaw == "always four" else d_ff
     projections = 1 if flaw == "one projection" else 4
     maps = n * (projections * d_model**2 + 2 * d_model * d_ff)
     pairs = {"no pairs": 0, "scores alone": n**2 * d_model}.get(flaw, 2 * n**2 * d_model)

@@ -11,9 +11,8 @@ from glassbox_book.exercises.exercise import Cases, Draw, Given, cases_of
 
 def _sense_gap(first: Tensor, second: Tensor, flaw: str) -> float:
     vectors = torch.cat([first, second])
-    if flaw != "dot products":
-        vectors = F.normalize(vectors, dim=-1)
-    similarity = vectors @ vectors.mT
+    unit = vectors if flaw == "dot products" else F.normalize(vectors, dim=-1)
+    similarity = unit @ unit.mT
     sense = torch.tensor([0] * len(first) + [1] * len(second))
     same = sense[:, None] == sense
     pairs = same if flaw == "itself" else same & ~torch.eye(len(sense), dtype=torch.bool)
@@ -45,9 +44,8 @@ def _parameters(d_model: int, n_heads: int, d_ff: int, n_layers: int, flaw: str)
     matrices = 3 if flaw == "three matrices" else 4
     biases = flaw != "no biases"
     norms = {"one norm": 1, "no norms": 0}.get(flaw, 2)
-    attention = matrices * (d_model * d_model + biases * d_model)
-    if flaw == "times heads":
-        attention *= n_heads
+    times = n_heads if flaw == "times heads" else 1
+    attention = times * matrices * (d_model * d_model + biases * d_model)
     feed_forward = 2 * d_model * d_ff + biases * (d_ff + d_model)
     layer = attention + feed_forward + norms * 2 * d_model
     return layer if flaw == "one layer" else layer * n_layers

@@ -48,10 +48,8 @@ def _multi_head(
     if mask is not None and flaw in ("mask", "polarity"):
         mask = None if flaw == "mask" else ~mask
     context, _ = scaled_dot_product_attention(query, key, value, mask, scale=width**-0.5)
-    if flaw == "merge":
-        merged = context.reshape(context.size(0), context.size(2), -1)
-    else:
-        merged = context.transpose(1, 2).flatten(2)
+    rows = context if flaw == "merge" else context.transpose(1, 2)
+    merged = rows.reshape(context.size(0), context.size(2), -1)
     return merged if flaw == "no output" else merged @ W_output
 
 

@@ -48,8 +48,7 @@ def _networks(draw: Draw) -> Cases:
 def _apply_fates(
     token_ids: Tensor, chosen: Tensor, fates: Tensor, others: Tensor, mask_id: int, flaw: str
 ) -> tuple[Tensor, Tensor]:
-    if flaw == "reading order":
-        chosen = chosen.sort().values
+    chosen = chosen.sort().values if flaw == "reading order" else chosen
     right, masks = token_ids[chosen], torch.full_like(chosen, mask_id)
     hidden, replaced = fates < 0.8, fates < 0.9
     ways = {

@@ -108,9 +108,8 @@ def parse(source: str, name: str) -> list[Question]:
         where = f"{name}, question {number}"
         if isinstance(entry, dict) and isinstance(entry.get("option"), list):
             options = enumerate(entry["option"], 1)
-            entry["option"] = tuple(
-                _part(Option, one, f"{where}, option {n}") for n, one in options
-            )
+            parts = (_part(Option, one, f"{where}, option {n}") for n, one in options)
+            entry["option"] = tuple(parts)
         question = _part(Question, entry, where)
         right = sum(option.right for option in question.option)
         if right != 1:

@@ -80,7 +80,6 @@ def positional_encoding(
         dials=_dials(both),
         products=products / products[position],
         top=round(products[position]),
-        dots={"here": position, "there": position + shift},
         places=[(p / (n_positions - 1), p) for p in quarters],
         said=said,
         rows=[(2 * math.pi * base ** (i / pairs), one + two) for i, (one, two) in enumerate(both)],

@@ -61,7 +61,7 @@ def softmax_temperature(
     names = check_texts("labels", labels, len(row), "scores")
     check_between("temperature", temperature, LOWEST, HIGHEST)
     position = round(_STEPS * math.log(temperature) / math.log(HIGHEST))
-    shown = temperature_at(position)
+    shown = float(written(HIGHEST ** (position / _STEPS)))  # rounded as displayed
     weights = softmax(row, shown)
     lines = [
         f"{name}: score {fixed(score)}, weight {fixed(weight, 3)}"
@@ -89,11 +89,6 @@ def softmax_temperature(
     )
     name = "Softmax with a slider for its temperature"
     return Widget("softmax_temperature", name, body, "\n".join([head, *lines]))
-
-
-def temperature_at(position: int) -> float:
-    """Return the temperature at a position of the slider, rounded as displayed."""
-    return float(written(HIGHEST ** (position / _STEPS)))
 
 
 def written(temperature: float) -> str:
