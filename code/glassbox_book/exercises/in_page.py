@@ -17,7 +17,6 @@ from torch import Tensor
 from glassbox_book import outputs
 from glassbox_book.exercises.exercise import EXERCISES, Exercise
 from glassbox_book.exercises.judge import outcome
-from glassbox_book.outputs import read
 
 #: The parts of the script, in this order; its last line passes it ``prelude.txt``.
 SCRIPTS = ("tensors.js", "library.js", "python.js", "check.js")
@@ -54,8 +53,7 @@ def data(name: str) -> str:
     results = [(case, case.call(exercise.reference)) for case in cases]
     tried = [
         f"{{about: {json.dumps(case.about)}, called: {json.dumps(repr(case))}, "
-        f"given: {literal(list(case.arguments.values()))}, "
-        f"expected: {literal(right)}}}"
+        f"given: {literal(list(case.arguments.values()))}, expected: {literal(right)}}}"
         for case, right in results
     ]
     mistakes = [
@@ -74,11 +72,11 @@ def data(name: str) -> str:
 
 def script() -> str:
     """Return the script that checks in a page what a reader writes, without comments and blanks."""
-    parts = "\n".join(read(f"exercises/page/{name}") for name in SCRIPTS)
-    prelude = re.sub(r"(?m)^(#.*)?\n", "", read("exercises/page/prelude.txt")).replace("    ", " ")
+    parts = "\n".join(outputs.read(f"exercises/page/{name}") for name in SCRIPTS)
+    prelude = re.sub(r"(?m)^(#.*)?\n", "", outputs.read("exercises/page/prelude.txt"))
     code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
     code = re.sub(r"(?<=[;,{])\n", "", code)
-    load = f"glassboxPage.load({json.dumps(_squeezed(prelude))});"
+    load = f"glassboxPage.load({json.dumps(_squeezed(prelude.replace('    ', ' ')))});"
     return f"{code}glassboxPage.exercises = {{}};\n{load}\n"
 
 
@@ -138,8 +136,7 @@ def literal(value: Any) -> str:
     if isinstance(value, list | tuple):
         parts = ", ".join(map(literal, value))
         return f"[{parts}]" if isinstance(value, list) else f"tuple({parts})"
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return f"{value}n" if is_whole else json.dumps(value)
+    return f"{value}n" if type(value) is int else json.dumps(value)  # a bool is an int too
 
 
 def _sample(value: Any, right: Any) -> str:
