@@ -109,9 +109,8 @@ def maps(
     name = f"{what}, {shape[0]} rows ({labels[0]}) by {shape[1]} columns ({labels[1]})"
     below = f'<p class="gb-scale">{bar} {escape(labels[2])}</p>'
     kinds = "gb-map gb-signed" if low < 0 else "gb-map"
-    shown = annotate is not None
-    two = labels[:2]
-    body = frame(kinds, panels, two, names, name, below, numbers=shown, across=across, scale=scale)
+    axes, shown = labels[:2], annotate is not None
+    body = frame(kinds, panels, axes, names, name, below, numbers=shown, across=across, scale=scale)
     return Cells(body, name)
 
 
