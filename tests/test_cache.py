@@ -144,6 +144,17 @@ def test_it_keeps_the_dtype_and_the_device(dtype, device):
 MODES = {"grad": torch.enable_grad, "no grad": torch.no_grad, "inference": torch.inference_mode}
 
 
+@pytest.mark.parametrize("trained", ["keys", "values"])
+def test_a_step_leaves_alone_what_a_backward_pass_needs_of_either_kind(trained):
+    weight, cache, x = torch.ones((), requires_grad=True), KeyValueCache(6), torch.ones(1, 1, 2, 3)
+    key, value = cache.append(*((weight * x, x) if trained == "keys" else (x, weight * x)))
+    used = key if trained == "keys" else value
+    loss = (weight * used).sum()
+    cache.append(x, x)
+    (gradient,) = torch.autograd.grad(loss, weight)
+    assert gradient == 12  # twice the sum of six ones
+
+
 @pytest.mark.parametrize("move", [False, True], ids=["in place", "moved"])
 @pytest.mark.parametrize("after", MODES)
 @pytest.mark.parametrize("before", MODES)

@@ -1,6 +1,7 @@
 """The unigram model: the likeliest segmentation, and all of them together."""
 
 import math
+import struct
 import unicodedata
 from itertools import pairwise
 
@@ -132,6 +133,13 @@ def test_a_character_map_that_is_cut_off_anywhere_does_not_load(character_map, m
 
     with pytest.raises(ValueError, match=r"a character map of \d+ bytes .* damaged or truncated"):
         CharacterMap(character_map[:-missing])
+
+
+def test_a_character_beyond_the_end_of_the_trie_is_not_in_it():
+    from glassbox.tokenization.normalize import CharacterMap
+
+    one_unit = struct.pack("<II", 4, 96 << 10) + b"\0"  # it sends "a", 97, to unit 96 ^ 97 = 1
+    assert CharacterMap(one_unit)("a") == "a"
 
 
 def test_a_large_trie_s_offsets_are_in_steps_of_256():

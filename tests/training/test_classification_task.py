@@ -76,6 +76,17 @@ def test_a_text_is_classified_as_a_whole(config: ClassificationConfig) -> None:
     assert loss.count == task.count([[0, 1]]) == 2
 
 
+def test_a_long_text_is_cut_to_the_model_s_length_and_still_ends(
+    config: ClassificationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = {"train": [LabelledSentence("a good film " * 20, 1)], "valid": FILMS["valid"]}
+    monkeypatch.setattr(classification, "sst2", long.__getitem__)
+    task = ClassificationTask(config)
+    ((ids, _),) = task.read("train")
+    whole = task.tokenizer.encode("a good film " * 20)
+    assert ids == [*whole[:15], whole[-1]]
+
+
 def test_a_word_is_classified_by_its_first_piece(config: ClassificationConfig) -> None:
     task = ClassificationTask(replace(config, corpus="wnut17"))
     model: Any = task.build().double().eval()
