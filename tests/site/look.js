@@ -177,6 +177,16 @@ window.look = (() => {
       .map((element) => element.outerHTML);
   }
 
+  // Rules that ask what is anywhere on the page (`body:has(…)`): whatever changes, as while the reader
+  // scrolls, everything would be set in type anew.
+  function askingEverywhere() {
+    const article = document.querySelector(".bd-article");
+    const within = (rule) => rule.cssRules?.length ? [...rule.cssRules].flatMap(within) : [rule.selectorText ?? ""];
+    const askers = (selector) => [...selector.matchAll(/([^\s>+~,]*?)(?::not\()?:has\(/g)].map(([, asker]) => asker || "*");
+    return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).flatMap(within).filter((selector) =>
+      askers(selector).some((asker) => all(asker).some((element) => element.contains(article))));
+  }
+
   // On paper: colours, and what is shown there of what is folded or only for the screen.
   const onPaper = () => {
     const style = (selector) => getComputedStyle(document.querySelector(selector) ?? document.body);
@@ -189,6 +199,6 @@ window.look = (() => {
     };
   };
 
-  return { scrollThrough, received, unfold, faintLetters, smallLetters, badDefinitions, facts, structure,
+  return { scrollThrough, received, unfold, faintLetters, smallLetters, badDefinitions, facts, structure, askingEverywhere,
     choose, leaveOutInnards, keepChosen, onPaper };
 })();

@@ -77,6 +77,7 @@ class Machine extends Panel {
     });
     this.field.readOnly = false;
     this.root.dataset.awake = "";
+    if (this.root.querySelector(".gb-m-bar")) document.body.dataset.gbBar = "";
     this.parts("controls").forEach((controls) => { controls.hidden = false; });
     this.root.querySelector("form").addEventListener("submit", (event) => {
       event.preventDefault();
