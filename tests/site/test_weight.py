@@ -23,7 +23,9 @@ def test_no_style_asks_what_is_anywhere_on_the_page(glance, chapter):
 def test_a_style_that_asks_everywhere_would_be_found(read):
     page = read("chapters/tour.html").page
     rules = ["main:not(:has(.gone)) p", "p a, body:has(> .gone)"]
-    page.add_style_tag(content=" ".join(f"@media all {{ {rule} {{ color: red }} }}" for rule in rules))
+    page.add_style_tag(
+        content=" ".join(f"@media all {{ {rule} {{ color: red }} }}" for rule in rules)
+    )
     assert page.evaluate("look.askingEverywhere()") == rules
 
 
