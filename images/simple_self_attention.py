@@ -50,7 +50,7 @@ for middle, weight in zip(MIDDLES, weights, strict=True):
     d.arrow((middle, 214), (middle, 238))
     d.add(
         f'<rect x="{middle - WIDTH / 2}" y="242" width="{WIDTH}" height="38" rx="3" '
-        f'fill-opacity="{0.1 + 0.6 * weight:.2f}" style="fill: {COLOURS["weight"]}"/>'
+        f'fill-opacity="{0.1 + 0.52 * weight:.2f}" style="fill: {COLOURS["weight"]}"/>'
     )
     d.text(middle, 267, f"{weight:.3f}", size=18)
     d.arrow((middle, 280), (middle, 326))

@@ -155,7 +155,7 @@ def test_a_reader_types_hides_and_puts_in(piece, fill_mask):
         field.press("Enter")
         wait(shown, said)
         # What is below is not of this text, and says so.
-        belongs = "What is below still belongs to “She ___ never seen the sea.”."
+        belongs = "What is below still belongs to “She ___ never seen the sea.”"
         assert belongs in shown.part("status").inner_text()
     field.fill("No blank here.")
     field.press("Enter")

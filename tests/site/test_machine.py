@@ -123,6 +123,8 @@ def test_on_a_small_screen_the_page_moves_to_what_is_being_written(read):
     machine(page, "run").click()
     page.wait_for_function(DONE)
     page.wait_for_function(f"element => !({below})(element)", arg=output.element_handle())
+    translate(page, "I do not know why she is not happy with her new house.")  # it has many tokens
+    assert not output.evaluate(below)
 
 
 def test_what_needs_the_translator_offers_it_where_it_was_pressed_and_goes_on(read):
@@ -263,6 +265,34 @@ def test_a_sentence_after_one_that_was_translated_back_goes_into_the_other_langu
     part(page, "to").select_option("")
     after(page, machine(page, "run").click)
     assert "already" not in part(page, "status").inner_text()
+
+
+def test_each_text_says_in_which_language_it_is(read):
+    seen = read(PAGE)
+    languages = "() => [...document.querySelectorAll('.gb-machine [lang]')].map(e => e.lang)"
+    printed = seen.page.evaluate(languages)
+    assert (printed[0], {*printed[1:]}) == ("en", {"fr"})
+    page = awake(seen)
+    assert translate(page, "Les chats mangent du poisson.") == "Cats eat fish."
+    there = page.evaluate(languages)
+    assert (there[0], {*there[1:]}) == ("fr", {"en"})
+    assert len(there) == len(printed)
+
+
+def test_a_sentence_sent_while_another_is_translated_comes_next(read):
+    page = awake(read(PAGE))
+    translate(page, "I like dogs.")
+    field = machine(page, "sentence")
+    page.evaluate(
+        """([field, ...sentences]) => sentences.forEach((sentence) => {
+            field.value = sentence;
+            field.form.requestSubmit();
+        })""",
+        [field.element_handle(), "He is happy.", "Les chats mangent du poisson."],
+    )
+    page.wait_for_function("document.querySelector('output').textContent === 'Cats eat fish.'")
+    page.wait_for_function(DONE)
+    assert "belongs" not in part(page, "status").inner_text()
 
 
 def test_what_is_typed_is_not_mistaken_for_what_was_translated(read):

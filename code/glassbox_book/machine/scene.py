@@ -267,6 +267,7 @@ def html(name: str = "") -> str:
         scene=scene,
         piece=piece,
         sentence=SENTENCE,
+        to=LANGUAGE,
         stacks=STACKS,
         lines=_lines(),
         steps=json.dumps(_steps(scene)).replace("<", r"\u003c"),

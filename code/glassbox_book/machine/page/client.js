@@ -26,7 +26,8 @@ export class Client {
   }
 }
 
-export const stillOf = (sentence) => `What is below still belongs to “${sentence}”.`;
+export const quoted = (sentence) => `“${sentence}”${/[.!?…]$/.test(sentence) ? "" : "."}`;
+export const stillOf = (sentence) => `What is below still belongs to ${quoted(sentence)}`;
 
 // A part of a page that runs a model: what the machine and the language model have in common.
 export class Panel {

@@ -2,7 +2,7 @@
 
 import { causalMask, dot, dotProductScores, maskedSoftmax, softmax } from "./attention.js";
 import { Blank } from "./blank.js";
-import { Panel, stillOf } from "./client.js";
+import { Panel, quoted, stillOf } from "./client.js";
 import { NOTHING, bars, escape, fixed, largeMap, rove, smallMap, strip } from "./draw.js";
 import { draw } from "./generation.js";
 import { Poet } from "./poet.js";
@@ -177,8 +177,12 @@ class Machine extends Panel {
   get beams() { return this.part("beams")?.checked ? 5 : 1; }
 
   async run({ prompt = null, to = this.part("to")?.value || null, step = this.piece === "memory" ? Infinity : 0, cell = null } = {}) {
-    if (this.busy) return;
+    if (this.busy) {
+      this.waiting = !prompt;  // whoever has sent another sentence meanwhile
+      return;
+    }
     this.busy = true;
+    this.waiting = false;
     const sentence = prompt ? this.scene.sentence : this.field.value;
     const { beams } = this;
     if (prompt) to = this.scene.to;
@@ -209,16 +213,18 @@ class Machine extends Panel {
       this.scene = { ...result, sentence, steps };
       const asked = this.asked({ ...request, sentence, to: result.to });
       if (!off.length) this.whole = { asked, text: result.text };
-      this.changed = off.length && asked === this.whole?.asked && (result.text === this.whole.text ? "The translation stays the same." : `With all heads it was “${this.whole.text}”${/[.!?…]$/.test(this.whole.text) ? "" : "."}`);
+      this.changed = off.length && asked === this.whole?.asked && (result.text === this.whole.text ? "The translation stays the same." : `With all heads it was ${quoted(this.whole.text)}`);
       this.step = Math.min(step, steps.length - 1);
       if (cell && this.weights()[cell[0]]?.length > cell[1]) this.cell = cell;
       else this.openLargest(Math.min(this.cell[0], this.rows().length - 1));
       this.draw();
+      if (!prompt) this.output.scrollIntoView({ block: "nearest" });  // the tokens have pushed it down
       this.say(this.report(performance.now() - start), this.part("target") && result.text);
       this.become("done");
     } catch (error) { this.refuse(error); }
     this.busy = false;
-    if (beams !== this.beams && this.output.dataset.state === "done") await this.run();  // changed meanwhile
+    const changed = beams !== this.beams || (this.waiting && sentence !== this.field.value);
+    if (changed && this.output.dataset.state === "done") await this.run();
   }
 
   // What a translation depends on, but for the heads that are off.
@@ -283,12 +289,14 @@ class Machine extends Panel {
   columns() { return this.name.endsWith("cross_attention") ? this.scene.source : this.rows(); }
 
   draw() {
-    const { target, text, attentions } = this.scene;
+    const { target, text, attentions, to, expected } = this.scene;
+    for (const part of [this.output, ...this.parts("target")]) part.lang = to;
+    for (const part of this.parts("source")) part.lang = OTHER[expected] ?? part.lang;
     this.drawSource();
     this.drawTarget(target);
     this.output.textContent = text;
     this.place = null;
-    for (const answer of this.parts("answer")) answer.innerHTML = `<i>${escape(text)}</i> <small>${this.off.size ? escape(this.without()) : ""}</small>`;
+    for (const answer of this.parts("answer")) answer.innerHTML = `<i lang="${to}">${escape(text)}</i> <small>${this.off.size ? escape(this.without()) : ""}</small>`;
     if (this.part("bars")) this.drawStep();
     if (this.part("maps")) this.drawMaps(attentions);
     if (this.part("large")) this.drawLarge();
