@@ -274,6 +274,16 @@ VOCABULARIES = {
         ValueError,
         ["generator", "sequence of tokens"],
     ),
+    "a special token that a byte is written as": (
+        lambda: BPE.train(["a"], 300, special_tokens=("§",)),
+        ValueError,
+        ["the special token '§'", "bytes of other text", "'<|§|>'"],
+    ),
+    "a special token that a merge builds of other text": (
+        lambda: BPE.train(["a a"], 300, special_tokens=("Ġa",)),
+        ValueError,
+        ["the special token 'Ġa'", "'<|Ġa|>'"],
+    ),
     "special tokens in one string": (lambda: bpe(special_tokens="<s>"), ValueError, ["'<s>'"]),
     "padding that is not there": (
         lambda: bpe(pad_token="<pad>"),

@@ -79,7 +79,7 @@ def test_any_text_comes_back_as_it_was(text, gpt2):
     assert small.decode(small.encode(text)) == text
 
 
-@pytest.mark.parametrize("token", ["<ふ>", "<é>", "Ġ"])
+@pytest.mark.parametrize("token", ["<ふ>", "<é>", "Ġa", "|"])
 def test_a_special_token_of_any_characters_comes_back(token):
     tokenizer = BPE.train(["a b"], 258, special_tokens=[token])
     assert tokenizer.tokenize(f"a{token}b") == ["a", token, "b"]

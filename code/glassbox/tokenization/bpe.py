@@ -37,8 +37,8 @@ class BPE(Tokenizer):
     Raises
     ------
     ValueError
-        If a byte or a token of a merge is not in the vocabulary, a merge is listed twice, or as in
-        :class:`Tokenizer`.
+        If a byte or a token of a merge is not in the vocabulary, a merge is listed twice, a special
+        token also stands for other text, as ``§`` for the byte 167, or as in :class:`Tokenizer`.
     TypeError
         If ``add_prefix_space`` is not a bool.
 
@@ -61,6 +61,12 @@ class BPE(Tokenizer):
         check_bytes(vocabulary, _TO_BYTE, "Is this the vocabulary of a byte-level BPE?")
         self.ranks = check_merges(merges, vocabulary)
         self.merges = list(self.ranks)
+        built = {*_TO_BYTE, *map("".join, self.merges)}
+        if shared := [t for t in self.special_tokens if t in built and _show(t) != t]:
+            raise ValueError(
+                f"the special token {shared[0]!r} is also how bytes of other text are written, "
+                f"which would be decoded as it: choose another, such as {f'<|{shared[0]}|>'!r}"
+            )
         self.add_prefix_space = add_prefix_space
         check_flags(self, "add_prefix_space")
 
