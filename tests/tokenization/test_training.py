@@ -136,6 +136,13 @@ def test_a_character_that_is_a_special_token_takes_no_other_s_place():
     assert {*tokenizer.tokens} == {*SPECIAL, *"▁abc"}
 
 
+@pytest.mark.parametrize("token", ["<0x41>", "</s>"])
+def test_no_merge_of_text_builds_a_byte_or_a_special_token(token):
+    tokenizer = SentencePieceBPE.train([f"x{token}y ({token}) '{token}'"], 400)
+    assert token not in map("".join, tokenizer.merges)
+    assert tokenizer.decode(tokenizer.encode(f"a ({token}")) == f"<s> a ({token}"
+
+
 def test_rare_pairs_are_not_merged():
     texts = ["aaab"] * 2 + ["xyz"]
     tokens = set(WordPiece.train(texts, 100, min_frequency=2).tokens)

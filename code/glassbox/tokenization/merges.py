@@ -1,7 +1,7 @@
 """Merging neighbours: how a vocabulary is learned, and how words are split with it (chapter 2)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
@@ -139,6 +139,7 @@ def learn_merges(
     *,
     min_frequency: int = 1,
     prefix: str = "",
+    avoid: Collection[str] = (),
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Merge the most frequent pair of neighbours repeatedly until the vocabulary is full.
 
@@ -159,6 +160,8 @@ def learn_merges(
     prefix : str, optional
         The mark of a token that continues a word, ``"##"`` in WordPiece: when two tokens are
         merged, the second loses it.
+    avoid : collection of str, optional
+        Tokens that no merge may build.
 
     Returns
     -------
@@ -205,6 +208,8 @@ def learn_merges(
 
         left, right = tokens[pair[0]], tokens[pair[1]]
         token = left + right.removeprefix(prefix)
+        if token in avoid:
+            continue
         if token not in ids:
             ids[token] = len(tokens)
             tokens.append(token)

@@ -150,7 +150,9 @@ class SentencePieceBPE(Tokenizer):
         tokens = first + sorted({c for word in words for c in word}.difference(first))
         check_training(words, vocab_size, len(tokens), "special tokens, bytes and characters")
         cut = {tuple(word): count for word, count in words.items()}
-        tokens, merges = learn_merges(cut, tokens, vocab_size, min_frequency=min_frequency)
+        tokens, merges = learn_merges(
+            cut, tokens, vocab_size, min_frequency=min_frequency, avoid=first
+        )
         return cls(numbered(tokens), merges, special_tokens=special_tokens, **options)
 
     def _mark_spaces(self, text: str, *, at_start: bool) -> str:
