@@ -1,5 +1,7 @@
 """The same tokens as the reference library's `generate`, on padded batches of random models."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -47,6 +49,21 @@ def test_with_each_processor_the_tokens_are_the_reference_s(pair, ours, theirs, 
     )
     options = common | ours | {"n_beams": n_beams, "eos_id": ENDS}
     assert torch.equal(generate(pair.ours, **pair.inputs(), **options), expected)
+
+
+def test_padding_that_ends_a_text_leaves_the_scores_the_reference_s(pair):
+    theirs = pair.reference(
+        max_new_tokens=8,
+        num_beams=3,
+        no_repeat_ngram_size=2,
+        do_sample=False,
+        eos_token_id=(EOS, PAD),
+        return_dict_in_generate=True,
+        output_scores=True,
+    )
+    options: Any = {"n_beams": 3, "no_repeat_ngram": 2, "eos_id": (EOS, PAD)}
+    ours = beam_search(pair.ours, **pair.inputs(), max_new_tokens=8, **options)
+    torch.testing.assert_close(ours.scores[:, 0], theirs.sequences_scores)
 
 
 @pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)

@@ -203,7 +203,8 @@ def _search(batch: RunningBatch) -> Beams:
     for length in range(1, config.max_new_tokens + 1):
         last = length == config.max_new_tokens
         log_probs = batch.process(logits.log_softmax(dim=-1))
-        if batch.never:  # the published models that rule out tokens renormalise the others
+        # The published models that rule out tokens renormalise the others.
+        if getattr(batch.model.config, "never_written", ()):
             total = log_probs.logsumexp(dim=-1, keepdim=True)
             log_probs = log_probs - total.masked_fill(total == -math.inf, 0.0)
         candidates = best_candidates(scores, log_probs.unflatten(0, (n_texts, n)), n_candidates)
