@@ -25,7 +25,9 @@ class CharacterMap:
 
     Notes
     -----
-    Kudo and Richardson (2018), section 3.4. The trie is a double array: Aoe (1989). Chapter 2.
+    Kudo and Richardson (2018), section 3.4. The trie is a double array: Aoe (1989). Which
+    characters form a cluster depends on the Unicode version of ``regex``, and the reference
+    library's differs in a few dozen rare ones, such as U+1ADE. Chapter 2.
     """
 
     def __init__(self, table: bytes) -> None:
