@@ -90,13 +90,14 @@ def test_entries_can_be_changed(file: Path) -> None:
         "training.clip=inf",
         "translation.pairs='other.tsv'",
         "translation.model.d_model=32",
+        "translation.model.n_heads=[4, 4, 8, 8, 4, 4]",  # TOML has no tuples
     ]
     run = read_run(file, changes)
     assert run.training.steps == 9
     assert run.training.schedule == Schedule("cosine", peak=2e-3, warmup=2, total=7)
     assert run.training.clip == float("inf")
     assert run.task_config.pairs == "other.tsv"  # where the command is given
-    assert run.task_config.model == {"d_model": 32, "n_heads": 4}
+    assert run.task_config.model == {"d_model": 32, "n_heads": (4, 4, 8, 8, 4, 4)}
     file.write_text("[language_model]\n")
     assert read_run(file, changes[:1]).training.steps == 9  # in a table that is not there
 
@@ -133,6 +134,13 @@ def test_the_runs_of_this_book_can_be_read(path: Path) -> None:
         (
             "[masked_language_model]\nmodel = {n = 1}\n",
             "[masked_language_model]: BertConfig has no entry 'n'; there are: ['activation', ",
+        ),
+        *(
+            (
+                f"[{task}]\nmodel = {{n_layers = 1, n_heads = [2]}}\n",  # files cannot hold it
+                f"[{task}]: n_heads=(2,): the reference has one number",
+            )
+            for task in ("language_model", "masked_language_model")
         ),
         ("[language_model]\n[training]\nstep = 5\n", "[training] has no entry 'step'; there are: "),
         ("[language_model]\n[training.schedule]\nend = 5\n", "[training.schedule] has no entry"),

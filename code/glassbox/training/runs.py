@@ -143,6 +143,8 @@ def _as(hint: Any, entry: Any, name: str) -> Any:
         kinds = parts[:1] * len(entry) if parts[-1] is ... else parts
         if len(kinds) == len(entry):
             return tuple(_as(kind, part, name) for kind, part in zip(kinds, entry, strict=True))
+    if origin is dict and isinstance(entry, dict):  # the fields of a model's configuration
+        return {key: tuple(part) if isinstance(part, list) else part for key, part in entry.items()}
     if hint is float and type(entry) is int:
         return float(entry)
     if type(entry) is not (origin or hint):

@@ -46,7 +46,7 @@ class LanguageModelTaskConfig:
     Raises
     ------
     ValueError
-        If a kind is not known, or a size is out of its range.
+        If a kind is not known, or a size is out of its range or cannot be written to a file.
     TypeError
         If there is no such size, or it is of a wrong type.
     """
@@ -65,7 +65,7 @@ class LanguageModelTaskConfig:
         check_kind("architecture", self.architecture, get_args(Architecture))
         check_counts(self, "block_len", "batch_size", "accumulate", "steps_per_epoch")
         kind: Any = KINDS[self.architecture]
-        kind.config_class(**self.model)  # before the text is read
+        kind.config_class(**self.model).to_reference()  # refuses before training, not after
 
 
 class LanguageModelTask:

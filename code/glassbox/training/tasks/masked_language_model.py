@@ -49,7 +49,7 @@ class MaskedLanguageModelConfig:
     Raises
     ------
     ValueError
-        If a number is out of its range or the corpus is unknown.
+        If a number is out of its range or cannot be written to a file, or the corpus is unknown.
     TypeError
         If there is no such size of a model, or it is of a wrong type.
     """
@@ -69,7 +69,7 @@ class MaskedLanguageModelConfig:
         check_masking(self.rate, self.masked, self.random)
         check_counts(self, "vocab_size", "tokens", "accumulate")
         check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
-        BertConfig(**self.model)  # before the texts are read
+        BertConfig(**self.model).to_reference()  # refuses before training, not after
 
 
 class MaskedLanguageModelTask:
