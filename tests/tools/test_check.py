@@ -1,5 +1,6 @@
 """make test counts what its steps did, and cannot pass by doing nothing."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -55,6 +56,8 @@ def test_reasons_for_skipping_are_kept() -> None:
 
 def let_there_be(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> None:
     monkeypatch.setattr("tools.check.all_steps", lambda: list(steps))
+    monkeypatch.setattr("tools.check.adopt", lambda: None)  # these tests have other children
+    monkeypatch.setattr("tools.check.worked", lambda: 0.0)
 
 
 def test_the_last_line_says_what_passed(monkeypatch, capsys) -> None:
@@ -77,6 +80,19 @@ def test_what_needs_a_failed_step_is_not_run_and_not_forgotten(monkeypatch, caps
     assert main([]) == 1
     assert "not run, because site failed" in capsys.readouterr().out
     assert after.failed == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans on")
+def test_what_nobody_waits_for_is_counted_too() -> None:
+    busy = "import time\nwhile time.process_time() < 1: pass"
+    leaving = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {busy!r}])"
+    script = (
+        "import os, subprocess, sys; from tools.check import adopt, worked; adopt();"
+        f"subprocess.run([sys.executable, '-c', {leaving!r}]);"
+        "os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT); print(worked())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True)
+    assert float(done.stdout) > 1
 
 
 def test_a_step_that_does_not_exist_is_refused() -> None:
