@@ -85,6 +85,17 @@ def test_an_exercise_is_done_in_the_page_with_the_keyboard_alone(read, width, da
     assert seen.foreign == []
 
 
+def test_an_untouched_stub_is_not_judged_and_leaves_no_trace(read):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    before = card.locator(".gb-state").inner_text()
+    card.get_by_role("button", name="Try it here").click()
+    card.get_by_role("button", name="Check").click()
+    assert card.locator(".gb-said").inner_text() == before
+    assert card.locator(".gb-state").inner_text() == before
+    assert page.evaluate(f"localStorage.getItem('glassbox:exercise:{NAME}')") is None
+
+
 def test_what_was_written_is_kept_until_the_reader_starts_over(read):
     page = read(PAGE).page
     card = page.locator(CARD)

@@ -41,6 +41,10 @@
 
     const check = async (field, said) => {
       said.className = 'gb-said';
+      if (field.value.trim() === stub.trim()) {
+        said.textContent = untried;
+        return;
+      }
       said.textContent = 'Loading the checker …';
       try {
         await load('python');
