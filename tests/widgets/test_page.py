@@ -294,7 +294,9 @@ def test_what_is_no_number_is_named_and_changes_nothing(show: Show) -> None:
     for wrong in ("", "12", "-9.5"):
         field.fill(wrong)
         assert field.get_attribute("aria-invalid") == "true"
-        assert texts(page, "said")[0].startswith("The key of flies, x can be −9 to 9; until then:")
+        assert texts(page, "said")[0].startswith(
+            "In the key of flies, x must be between −9 and 9. Until it is, 0.00 is used. time gives"
+        )
         assert shown_tables(page) == before
     field.fill("0")
     assert field.get_attribute("aria-invalid") == "false"

@@ -12,16 +12,21 @@ glassboxWidgets.define('attention_playground', (root) => {
   const vectors = Object.fromEntries(kinds.map((kind) => [kind, names.map(() => [0, 0])]));
   const asking = () => choices.findIndex((choice) => choice.checked);
 
-  // What cannot be understood leaves the number as it was, and is named.
+  // What cannot be understood leaves the number as it was, and both are named.
   const read = () => {
     let fault = '';
     for (const kind of kinds) {
       inputs[kind].forEach((input, i) => {
         const number = input.valueAsNumber;
         const good = number >= +input.min && number <= +input.max;
+        const [vector, c] = [vectors[kind][i >> 1], i & 1];
+        const axis = input.ariaLabel.split(', ').at(-1);
         input.setAttribute('aria-invalid', !good);
-        if (good) vectors[kind][i >> 1][i & 1] = number;
-        else fault = `The ${input.ariaLabel} can be ${fixed(+input.min, 0)} to ${input.max}; until then: `;
+        if (good) vector[c] = number;
+        else
+          fault =
+            `In the ${kind} of ${names[i >> 1]}, ${axis} must be between ${fixed(+input.min, 0)} ` +
+            `and ${input.max}. Until it is, ${fixed(vector[c])} is used. `;
       });
     }
     return fault;
