@@ -131,7 +131,7 @@ def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
 def _causal(x: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
     j = torch.arange(len(x))
     i = j[:, None]
-    flaws = {"ahead": j >= i, "everything": j == j, "not itself": j < i}
+    flaws = {"ahead": j >= i, "everything": j == j, "not itself": j < i, "polarity": j > i}
     return _attend(x, flaws.get(flaw, j <= i), flaw)
 
 
@@ -144,11 +144,15 @@ def _sentences(draw: Draw) -> Cases:
 
 
 def _window(x: Tensor, distance: int, flaw: str) -> Tensor:
+    if flaw == "from the end":
+        near = [x[i - distance : i + distance + 1] for i in range(len(x))]
+        return torch.stack([(y @ row).softmax(0) @ y for y, row in zip(near, x, strict=True)])
     j = torch.arange(len(x))
     away = j[:, None] - j
     flaws = {
         "back": (away >= 0) & (away <= distance),
         "too wide": away.abs() <= distance + 1,
+        "too narrow": away.abs() < distance,
         "everything": away.abs() >= 0,
     }
     return _attend(x, flaws.get(flaw, away.abs() <= distance), flaw)[0]
