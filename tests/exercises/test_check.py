@@ -770,6 +770,12 @@ def test_pair_with_a_part_missing():
 def test_wrong_parameters_are_named():
     text = said(ATTENTION, lambda query, key: query)
     assert "Your function takes query, key; it is called with query, key, value" in text
+    text = said("self_attention.weights", lambda: 0)
+    assert text.splitlines()[2] == "Your function takes nothing; it is called with x."
+
+
+def test_one_right_case_is_counted_in_the_singular():
+    assert "Not yet: 1 of 7 cases is right." in said("architecture.layers", lambda n, k: 0)
 
 
 def test_error_is_shown_with_the_line_of_the_reader():

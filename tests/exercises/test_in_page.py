@@ -1,6 +1,7 @@
 """What checks an exercise in a page agrees with the check, and knows no more than it should."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,7 +156,7 @@ FAULTS = {
     "def f(*, a): return a": "Line 2: a * without a name is not known here.",
     "def f(**k): return k": "Line 2: ** in front of a parameter is not known here.",
     "def f(,): return 1": "Line 2: SyntaxError: invalid syntax",
-    "if True return 1": "SyntaxError: : is missing here",
+    "if True return 1": "SyntaxError: “:” is missing here",
     "😀 = 1": "Line 2: SyntaxError: 😀 was not expected here",
     "return query.constructor": "torch.Tensor.constructor is not known here",
     "return query.__proto__": "torch.Tensor.__proto__ is not known here",
@@ -230,6 +231,8 @@ FAULTS = {
     "return query.gather(1, torch.tensor([0]))": (
         "RuntimeError: Index tensor must have the same number of dimensions as input tensor"
     ),
+    "return F.softmax(query, axis=-1)": "softmax() with an argument 'axis' is not known here.",
+    "return query.norm(axis=-1)": "norm() with an argument 'axis' is not known here.",
     "return torch.square(2)": "square(): argument 'input' (position 1) must be Tensor, not int",
     "return query.repeat(2)": "IndexError: list index out of range",
     "return globalThis": "NameError: name 'globalThis' is not defined",
@@ -262,6 +265,8 @@ WAYS = [
     "return torch.stack([key @ q for q in query]) / query.size(1) ** 0.5",
     "return (query[:, None] * key[None]).sum(-1) / math.sqrt(len(key[0]))",
     "return torch.sum(input=query[:, None] * key, dim=-1) / query.size(1) ** 0.5",
+    "ones = torch.cat([query, query], axis=-1).softmax(axis=1).sum(axis=-1, keepdims=True)\n"
+    "    return ones * (query @ key.T) / query.size(1) ** 0.5",
     "return torch.matmul(query, key.transpose(-2, -1)) / query.shape[-1] ** 0.5",
     "import math\n    d = float(query.shape[-1])\n    return query @ key.T * d**-0.5",
     "return torch.max(query, query) @ torch.min(key, key).T / query.size(1) ** 0.5",
@@ -359,6 +364,8 @@ def test_loss_of_pytorch_is_known(says):
         ("positional_encoding.alibi", "n, q, k", "return torch.zeros(n, q, k)"),
         ("architecture.multiplications", "n, d", "return 4 * n * d * (d + n / 2), 2 * n * d * d"),
         ("architecture.multiplications", "n, d", "return 2 * n * d * d, 4 * n * d * d + n"),
+        ("architecture.layers", "n, k", "return 0"),
+        ("self_attention.weights", "", "return 1"),
     ],
 )
 def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, body):
@@ -366,6 +373,59 @@ def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, b
     names: dict[str, Any] = {"torch": torch}
     exec(source, names)
     assert says(name, source, "answer")["text"] == check(name, names["answer"]).text
+
+
+@pytest.mark.usefixtures("without_gradients")
+@pytest.mark.parametrize(
+    ("name", "called", "body", "sentence"),
+    [
+        (
+            "self_attention.causal",
+            "x",
+            "later = torch.ones(len(x), len(x)).tril() == 1\n"
+            "    weights = (x @ x.T).masked_fill(later, -math.inf).softmax(-1)\n"
+            "    return weights @ x, weights",
+            "You hid what a token may look at",
+        ),
+        (
+            "self_attention.window",
+            "x, d",
+            "rows = [x[i - d : i + d + 1] for i in range(len(x))]\n"
+            "    return torch.stack([(row @ y.T).softmax(-1) @ y for row, y in zip(x, rows)])",
+            "Your slice starts at i - distance",
+        ),
+        (
+            "self_attention.window",
+            "x, d",
+            "i = torch.arange(len(x))\n"
+            "    far = (i[:, None] - i).abs() >= d\n"
+            "    return (x @ x.T).masked_fill(far, -math.inf).softmax(-1) @ x",
+            "Your window is one too narrow",
+        ),
+        *(
+            (
+                "training.masked_loss",
+                "logits, labels, pad_id",
+                f"real = labels != pad_id\n"
+                f"    x = {logs}.gather(-1, labels[..., None])[..., 0]\n"
+                "    return -x[real].mean()",
+                sentence,
+            )
+            for logs, sentence in {
+                "logits.softmax(-1).log()": "The softmax of a low score can be 0",
+                "logits.softmax(-1)": "You averaged probabilities",
+                "logits.softmax(-1).log_softmax(-1)": "You applied the softmax twice",
+            }.items()
+        ),
+    ],
+)
+def test_likely_mistakes_are_recognised_in_the_page_too(says, name, called, body, sentence):
+    source = f"def answer({called}):\n    {body}\n"
+    names: dict[str, Any] = {"torch": torch, "math": math}
+    exec(source, names)
+    text = check(name, names["answer"]).text
+    assert f"\n{sentence}" in text
+    assert says(name, source, "answer")["text"] == text
 
 
 def test_what_is_nearly_right_is_told_in_the_same_words(says):

@@ -75,7 +75,7 @@ def script() -> str:
     parts = "\n".join(outputs.read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"(?m)^(#.*)?\n", "", outputs.read("exercises/page/prelude.txt"))
     code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
-    code = re.sub(r"(?<=[;,{])\n", "", code)
+    code = re.sub(r"(?<=[;,{}])\n", "", code).replace(";}", "}")
     load = f"glassboxPage.load({json.dumps(_squeezed(prelude.replace('    ', ' ')))});"
     return f"{code}glassboxPage.exercises = {{}};\n{load}\n"
 

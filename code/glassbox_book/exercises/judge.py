@@ -94,8 +94,9 @@ def _judge(exercise: Exercise, answer: Any) -> Verdict:
         tried = "; ".join(case.about for case in cases)
         return Verdict(True, f"Right in all {len(cases)} cases: {tried}{gradients}.")
     first = wrong[0]
+    right = len(cases) - len(wrong)
     lines = [
-        f"Not yet: {len(cases) - len(wrong)} of {len(cases)} cases are right. "
+        f"Not yet: {right} of {len(cases)} cases {'is' if right == 1 else 'are'} right. "
         f"The first that is not: {first.about}.",
         f"Called with {first}.",
         faults[first],
@@ -242,7 +243,8 @@ def _refusal(answer: Callable[..., Any], given: Mapping[str, Any]) -> str | None
         signature.bind(*given.values())
     except TypeError:
         names = ", ".join(signature.parameters) or "nothing"
-        return f"Your function takes {names}; it is called with {', '.join(given)}, in this order."
+        order = ", in this order" if len(given) > 1 else ""
+        return f"Your function takes {names}; it is called with {', '.join(given)}{order}."
     return None
 
 

@@ -22,6 +22,11 @@
     for (const [name, known] of Object.entries(also)) if (page.methods.has(known)) page.methods.set(name, page.methods.get(known));
     const functional = new Module('torch.nn.functional', ours.own);
     torch.set('empty', page.functions.get('zeros')).set('special', new Module('torch.special', ours.own, page.methods)).set('nn', new Module('torch.nn', new Map([['functional', functional]])));
+    // NumPy's names are taken by all of PyTorch but what it has in Python: norm, split and F.
+    const plain = { __proto__: null, axis: 'dim', keepdims: 'keepdim' };
+    for (const known of [page.functions, page.methods]) {
+      for (const [name, f] of known) if (!['norm', 'split'].includes(name)) known.set(name, (args, byName = []) => f(args, new Map([...byName].map(([each, value]) => [plain[each] ?? each, value]))));
+    }
     world = new page.Scope(python);
     world.own = new Map([...book, ['gelu', ours.own.get('gelu')], ['F', functional], ['nn', torch.get('nn')], ['glassbox', new Module('glassbox', book)], ['check', () => null]]);  // a solution ends with a call of check
   }
@@ -126,6 +131,7 @@
     const plain = (n) => (Number.isNaN(n) ? 12345 : n), { numbers } = got;
     return sample.places.every((place, k) => close(plain(numbers[place]), plain(sample.numbers[k]), 1e-4));
   }
+  const failed = (text) => ({ passed: false, text });
   const says = (error) => `${error.kind}: ${error.message}`;
   const values = {
     tensor: (dtype, shape, numbers) => make(dtype, shape, numbers),
@@ -138,7 +144,7 @@
   function attempt(names, given, before, answer) {
     const { takes } = answer, known = takes?.map(({ name }) => name);
     if (takes && !takes.some(({ isRest }) => isRest) && (given.length > takes.length || given.length < takes.filter(({ otherwise }) => !otherwise).length)) {
-      return { fault: `Your function takes ${known.join(', ') || 'nothing'}; it is called with ${names.join(', ')}, in this order.` };
+      return { fault: `Your function takes ${known.join(', ') || 'nothing'}; it is called with ${names.join(', ')}${names[1] ? ', in this order' : ''}.` };
     }
     page.line = null;
     page.restart();
@@ -164,16 +170,16 @@
     });
     const wrong = tried.flatMap(({ fault }, k) => (fault ? [k] : []));
     if (!wrong.length) return { passed: true, text: `Right in all ${cases.length} cases: ${cases.map(({ about }) => about).join('; ')}.` };
-    const first = tried[wrong[0]];
+    const first = tried[wrong[0]], right = cases.length - wrong.length;
     const off = wrong.filter((k) => difference(returns, tried[k].expected, tried[k].got, 1e-4)), [one] = off;
     const fits = exercise.mistakes(values).map(({ says: sentence, gives }) => [sentence, off.length && isSample(gives[one], tried[one].got) ? tried.filter(({ got }, k) => isSample(gives[k], got)).length : 0]);
     const [sentence, most] = fits.reduce((a, b) => (b[1] > a[1] ? b : a), [null, Math.max(0, cases.length - off.length - 1)]);
     const lines = [
-      `Not yet: ${cases.length - wrong.length} of ${cases.length} cases are right. The first that is not: ${first.about}.`,
+      `Not yet: ${right} of ${cases.length} cases ${right === 1 ? 'is' : 'are'} right. The first that is not: ${first.about}.`,
       `Called with ${first.called}.`, first.fault,
       sentence ? (most < cases.length ? 'This would explain some of your results: ' : '') + sentence : off.length && resemblance(returns, tried[one].expected, tried[one].got, tolerance),
     ];
-    return { passed: false, text: lines.filter(Boolean).join('\n') };
+    return failed(lines.filter(Boolean).join('\n'));
   }
 
   const SUBSET = 'This page knows a part of Python and of PyTorch: functions, conditions, loops, lists and the usual operations on tensors. The notebook knows the rest.';
@@ -185,14 +191,14 @@
       const scope = new page.Scope(world);
       page.parse(source)(scope);
       const answer = scope.own.get(exercise.function);
-      if (typeof answer !== 'function') return { passed: false, text: `There is no function called ${exercise.function}.` };
+      if (typeof answer !== 'function') return failed(`There is no function called ${exercise.function}.`);
       return judge(exercise, answer);
     } catch (error) {
       const where = page.line ? `Line ${page.line}: ` : '';
-      if (error instanceof RangeError) return { passed: false, text: 'This is nested too deeply for this page.' };
+      if (error instanceof RangeError) return failed('This is nested too deeply for this page.');
       const isKnown = error instanceof PythonError;  // what the tables are called with in vain is not
-      if (!isKnown || error.kind === 'Unknown') return { passed: false, text: `${where}${isKnown ? error.message : 'What is done here'} is not known here. ${SUBSET}` };
-      return { passed: false, text: error.kind === 'Endless' ? `${where}${error.message}` : `${where}${says(error)}` };
+      if (!isKnown || error.kind === 'Unknown') return failed(`${where}${isKnown ? error.message : 'What is done here'} is not known here. ${SUBSET}`);
+      return failed(where + (error.kind === 'Endless' ? error.message : says(error)));
     }
   }
   Object.assign(page, { check, judge, load, show });

@@ -63,7 +63,8 @@
   const builtins = table({
     'abs x': (x) => (x instanceof Tensor ? methods.get('abs')([x]) : x < 0 ? -x : x), 'pow a b': (a, b) => page.operate('**', a, b),
     'all values': (values) => all(values).every(page.truth), 'any values': (values) => all(values).some(page.truth),
-    'bool x': (x) => page.truth(x), 'int x': (x) => integer(Math.trunc(number(x))), 'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf(inity)?$/i, 'Infinity')) : number(x)),
+    'bool x': (x) => page.truth(x), 'int x': (x) => integer(Math.trunc(number(x))),
+    'float x': (x) => (typeof x === 'string' ? Number(x.replace(/inf(inity)?$/i, 'Infinity')) : number(x)),
     'list values': (values = []) => all(values), 'tuple values': (values = []) => Tuple.from(all(values)),
     'divmod a b': (a, b) => Tuple.of(page.operate('//', a, b), page.operate('%', a, b)),
     'enumerate values start': (values, start = 0n) => all(values).map((value, k) => Tuple.of(BigInt(k) + start, value))[Symbol.iterator](),

@@ -106,7 +106,7 @@
       if (first === '@' || first === 'match') unknown(first === '@' ? 'a decorator' : first);
       return tokens[i].kind === 'other' ? unknown(tokens[i].text) : fail('SyntaxError', message);
     };
-    const expect = (text) => accept(text) ?? wrong(`${text} is missing here`);
+    const expect = (text) => accept(text) ?? wrong(`“${text}” is missing here`);
     const take = (kind) => (tokens[i].kind === kind ? tokens[i++].text : wrong());
 
     // What may stand to the left of = knows how to give its value away.
