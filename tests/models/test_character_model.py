@@ -49,7 +49,7 @@ def test_ids_of_no_character_are_refused(ids: Any, error: type[Exception], messa
         models()[0].decode(ids)
 
 
-@pytest.mark.parametrize("option", ["eos_id", "max_new_tokens", "n_best", "stop_strings"])
+@pytest.mark.parametrize("option", ["eos_id", "pad_id", "max_new_tokens", "n_best", "stop_strings"])
 def test_an_option_that_nothing_would_come_of_is_refused(option: str) -> None:
     with pytest.raises(ValueError, match=f"{option}: write gives one text of its length"):
         models()[0].write("a", 3, **{option: 1})
@@ -130,6 +130,14 @@ def test_a_character_that_is_not_known_is_named() -> None:
         models()[0].encode("abz")
 
 
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("text", [5, ["a", "b"]])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    for read in (models()[0].encode, lambda text: models()[0].write(text, 1)):
+        with pytest.raises(TypeError, match=r"text is of type .*; expected a string"):
+            read(text)
+
+
 def test_an_empty_beginning_is_refused() -> None:
     with pytest.raises(ValueError, match="beginning is empty"):
         models()[0].write("", 3)
@@ -166,11 +174,12 @@ def test_a_damaged_folder_is_refused(entries: dict, message: str, tmp_path: Path
         CharacterModel.from_pretrained(tmp_path)
 
 
-def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["bert", ["llama"]])
+def test_another_kind_of_model_is_refused(kind: Any, tmp_path: Path) -> None:
     models()[0].save_pretrained(tmp_path)
     config = read_json(tmp_path / "config.json")
-    write_json(tmp_path / "config.json", config | {"model_type": "bert"})
-    with pytest.raises(ValueError, match=r"there is no 'bert'.*\['gpt2', 'llama'\]"):
+    write_json(tmp_path / "config.json", config | {"model_type": kind})
+    with pytest.raises(ValueError, match=r"there is no .*(bert|llama).*\['gpt2', 'llama'\]"):
         CharacterModel.from_pretrained(tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,14 @@ TEXT = {
         TypeError,
         ["tuple", "('a', 'b', 'c')", "a string"],
     ),
+    **{
+        f"a {type(pair).__name__} for two texts": (
+            partial(wordpiece().encode_batch, [pair]),
+            TypeError,
+            [type(pair).__name__, "a string"],
+        )
+        for pair in ({"a": 1, "b": 2}, {"a", "b"}, ("a", None))
+    },
     "a batch of nothing": (lambda: wordpiece().encode_batch([]), ValueError, ["0 texts"]),
     "a batch of empty texts": (lambda: bpe().encode_batch(["", ""]), ValueError, ["2 texts"]),
     "a batch without padding": (
@@ -466,8 +475,23 @@ FILES = {
     ),
     "ids that are words": (
         in_folder(BPE, vocab_json={"a": "one"}, merges_txt=""),
-        TypeError,
-        ["'a'", "'one'", "whole number"],
+        ValueError,
+        ["vocab.json", "'a'", "'one'", "whole number"],
+    ),
+    "an added token without an id": (
+        in_folder(BPE, tokenizer_json=model("BPE", added_tokens=[{"content": "a"}])),
+        ValueError,
+        ["tokenizer.json", "there is no 'id'"],
+    ),
+    "a piece without a score": (
+        in_folder(Unigram, tokenizer_json=model("Unigram", model={"vocab": [["a"]]})),
+        ValueError,
+        ["tokenizer.json", "is damaged"],
+    ),
+    "a word for a part": (
+        in_folder(BPE, tokenizer_json=model("BPE", pre_tokenizer="ByteLevel")),
+        ValueError,
+        ["tokenizer.json", "is damaged"],
     ),
     "a merge cut off": (
         in_folder(BPE, vocab_json=BYTES, merges_txt="#version: 0.2\na b\nc"),
@@ -976,7 +1000,7 @@ FILES = {
             vocab_txt="\n".join(TOKENS),
             tokenizer_config_json={"do_lower_case": "false"},
         ),
-        TypeError,
+        ValueError,
         ["tokenizer_config.json: do_lower_case", "str, 'false'", "true or false"],
     ),
     "words for a truth value of GPT-2's": (
@@ -986,7 +1010,7 @@ FILES = {
             merges_txt="",
             tokenizer_config_json={"add_prefix_space": "no"},
         ),
-        TypeError,
+        ValueError,
         ["tokenizer_config.json: add_prefix_space", "str, 'no'", "true or false"],
     ),
     "a number for a truth value": (
@@ -996,7 +1020,7 @@ FILES = {
                 "WordPiece", normalizer={"type": "BertNormalizer", "strip_accents": 1}
             ),
         ),
-        TypeError,
+        ValueError,
         ["tokenizer.json: strip_accents", "int, 1", "true or false"],
     ),
     "bytes that are not decoded": (

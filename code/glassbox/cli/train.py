@@ -12,8 +12,8 @@ from glassbox.results import RUNS
 OWN_DATA = """\
 Data of your own: in a table [language_model] the entry text names a text file; in [translation],
 pairs names a file of tab-separated sentence pairs, one per line, and corpus = "pairs" learns from
-them alone. Paths in RUN.toml are relative to its folder; those given with --set, to the current
-one.
+them alone. Paths of data files in RUN.toml are relative to its folder; those of models, and those
+given with --set, to the current one.
 Several processes share the work: torchrun --nproc-per-node 2 -m glassbox train RUN.
 """
 

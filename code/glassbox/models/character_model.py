@@ -13,7 +13,7 @@ from glassbox.generation import generate
 from glassbox.models.gpt2 import GPT2
 from glassbox.models.language_model import LanguageModel
 from glassbox.models.llama import Llama
-from glassbox.tokenization.checks import check_ids
+from glassbox.tokenization.checks import check_ids, check_text
 from glassbox.weights import find_model
 
 LANGUAGE_MODEL_FILE = "language_model.json"
@@ -77,7 +77,7 @@ class CharacterModel:
         path = find_model(source, LANGUAGE_MODEL_FILE)
         try:
             characters = read_json(path / LANGUAGE_MODEL_FILE)["characters"]
-            kind = KINDS[read_json(path / "config.json")["model_type"]]
+            kind = KINDS[str(read_json(path / "config.json")["model_type"])]
         except KeyError as error:
             raise ValueError(
                 f"{path}: there is no {error}; expected 'characters' in {LANGUAGE_MODEL_FILE}, and "
@@ -115,7 +115,10 @@ class CharacterModel:
         ------
         ValueError
             If the model does not know a character.
+        TypeError
+            If ``text`` is not a string.
         """
+        check_text(text)
         if unknown := sorted({*text} - self._ids.keys()):
             raise ValueError(
                 f"the text has {unknown[0]!r}, which is not among the {len(self.characters)} "
@@ -136,10 +139,10 @@ class CharacterModel:
         return "".join(self.characters[i] for i in check_ids(token_ids, len(self.characters)))
 
     def write(self, beginning: str, length: int, **options: Any) -> str:
-        """Continue a text, of which the model sees as much as fits into its context.
+        """Continue a text.
 
-        When the context is full, the model continues from its last half. Nothing ends the text but
-        its length.
+        The model sees all of the text while it is shorter than its context, and otherwise begins
+        again from the last half of a context. Nothing ends the text but its length.
 
         Parameters
         ----------
@@ -161,11 +164,16 @@ class CharacterModel:
         ValueError
             If ``beginning`` is empty, ``length`` is not a number of characters, the model does not
             know a character, or an option has no effect here.
+        TypeError
+            If ``beginning`` is not a string, or there is no such option.
         """
         check_at_least("length", length, 0)
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")
-        if idle := {"eos_id", "stop_strings", "max_new_tokens", "n_best"} & options.keys():
+        if (
+            idle := {"eos_id", "pad_id", "stop_strings", "max_new_tokens", "n_best"}
+            & options.keys()
+        ):
             raise ValueError(f"{min(idle)}: write gives one text of its length; call generate")
         context = self.model.config.max_len
         device = next(self.model.parameters()).device

@@ -4,7 +4,8 @@ Unicode grows every year, but a vocabulary does not: the reference library class
 the tables it was built with, Unicode 8 for BERT and Unicode 16 for GPT-2. To give the same ids for
 every text, this file removes characters that were added or reclassified later: in a set, ``--``
 means *without*. A range also spans neighbours that are not of that kind in any version, which keeps
-the list short.
+the list short. Accents are taken apart by Python's own tables, newer than the reference's: rare
+marks that those lack may be decomposed or ordered differently.
 """
 
 from functools import cache

@@ -4,7 +4,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -354,8 +354,8 @@ class Tokenizer(ABC):
 
 def _as_pair(text: Any) -> tuple[str, str | None]:
     """Return a pair as it is, and anything else as a single text, which is then checked."""
-    two = not isinstance(text, str | bytes) and isinstance(text, Sized) and len(text) == 2
-    return text if two else (text, None)
+    two = isinstance(text, tuple | list) and len(text) == 2 and None not in text
+    return tuple(text) if two else (text, None)
 
 
 def numbered(tokens: Iterable[str]) -> dict[str, int]:

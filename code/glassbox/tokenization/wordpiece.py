@@ -92,7 +92,8 @@ class WordPiece(Tokenizer):
     Notes
     -----
     Schuster and Nakajima (2012); Wu et al. (2016), section 4.1; Devlin et al. (2019), section 3.
-    Equal to BERT's tokenizer in ``transformers``. Chapter 2.
+    Equal to BERT's tokenizer in ``transformers``, except for rare marks that its tables lack and
+    Python's have, and which may be decomposed or ordered differently. Chapter 2.
     """
 
     def __init__(

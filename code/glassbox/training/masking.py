@@ -78,10 +78,10 @@ def mask_tokens(
     Raises
     ------
     ValueError
-        If a share is out of its range, an id is not in the vocabulary, or the text has no token
-        that may be chosen.
+        If a share is out of its range, an id is not in the vocabulary, ``token_ids`` have more or
+        fewer axes than one, or the text has no token that may be chosen.
     TypeError
-        If ``token_ids`` are not integers on one axis.
+        If ``token_ids`` are not a tensor of integers.
 
     Notes
     -----

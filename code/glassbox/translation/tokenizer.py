@@ -13,7 +13,7 @@ from glassbox.data import plain_spaces
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import BPE
 from glassbox.tokenization.checks import check_ids, check_text, check_texts
-from glassbox.tokenization.formats.files import find_folder
+from glassbox.tokenization.formats.files import CONFIG_JSON, find_folder
 from glassbox.translation.language import LanguageClassifier
 
 PAD, BOS, EOS = "<pad>", "<s>", "</s>"
@@ -335,8 +335,9 @@ class TranslationTokenizer:
         ValueError
             If a file is truncated or does not match the others.
         """
-        path = find_folder(folder, TRANSLATOR_FILE)
-        entries = read_json(path / TRANSLATOR_FILE)
+        for name in (CONFIG_JSON, COUNTS_FILE, TRANSLATOR_FILE):
+            path = find_folder(folder, name)
+        entries, counts = read_json(path / TRANSLATOR_FILE), read_json(path / COUNTS_FILE)
         try:
             if missing := sorted({*ENTRIES} - entries.keys()):
                 raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
@@ -344,8 +345,6 @@ class TranslationTokenizer:
             directions = tuple((one, other) for one, other in entries["directions"])
             if not isinstance(lowercase := entries["lowercase"], bool):
                 raise ValueError(f"lowercase={lowercase!r}; expected true or false")
-            file = path / COUNTS_FILE
-            counts = read_json(file) if file.is_file() else {}
             classifier = LanguageClassifier(counts) if counts else None
             return cls(BPE.load(path), languages, directions, lowercase, classifier)
         except (TypeError, ValueError) as error:

@@ -340,8 +340,14 @@ def load(kind: type[Tokenizer], folder: str | os.PathLike[str]) -> Any:
     check_kind("the class", kind.__name__, KINDS)
     readers = READERS[kind]
     path = files.find_folder(folder, *readers)
-    config = options.read_options(path, FIXED.get(kind, {}))
     name = next(name for name in readers if (path / name).is_file())
-    tokenizer = readers[name](path / name, config)
-    options.check_added(path, config, tokenizer)
+    try:
+        config = options.read_options(path, FIXED.get(kind, {}))
+        tokenizer = readers[name](path / name, config)
+        options.check_added(path, config, tokenizer)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        if str(path) not in what:
+            what = f"{path / name}, or a file beside it, is damaged: {what}"
+        raise ValueError(what) from error
     return tokenizer
