@@ -61,6 +61,8 @@ class TransformerConfig(HasLayout, StackConfig):
     ValueError
         If a size is not positive, an id is not in the vocabulary, or for the reasons given in
         :class:`~glassbox.config.StackConfig`.
+    TypeError
+        As for ``StackConfig``.
 
     Notes
     -----

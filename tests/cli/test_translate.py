@@ -227,7 +227,7 @@ def test_the_folder_of_a_run_leads_to_its_model(folder, glassbox, tmp_path):
 def test_help_says_what_each_option_does_and_what_it_needs(glassbox):
     said = " ".join(glassbox("translate", "--help").out.split())
     for meaning in (
-        "--max-tokens N at most N tokens (default: twice the text's, and 10)",
+        "--max-tokens N at most N tokens (default: a little over twice the text's)",
         "--top-p X with --sample: draw from the most probable tokens that together have",
         "--seed N with --sample: the same N gives the same translation",
         "--model NAME a translator in the package, or a folder such as runs/mine/model (default",

@@ -21,7 +21,11 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 OPTIONS = {
     "--beams": ("n_beams", int, "follow N beams (default: 5)"),
     "--length-penalty": ("length_penalty", float, "of beams: more prefers long translations"),
-    "--max-tokens": ("max_new_tokens", int, "at most N tokens (default: twice the text's, and 10)"),
+    "--max-tokens": (
+        "max_new_tokens",
+        int,
+        "at most N tokens (default: a little over twice the text's)",
+    ),
     "--temperature": ("temperature", float, "with --sample: above 1 is bolder"),
     "--top-k": ("top_k", int, "with --sample: draw from the N most probable tokens"),
     "--top-p": (

@@ -43,7 +43,7 @@ class AlignedPair:
 
 
 def split_words(text: str) -> list[str]:
-    """Split at spaces and before punctuation; words joined by an apostrophe stay together.
+    """Split at spaces and around each of ``.,?!``; words joined by an apostrophe stay together.
 
     Parameters
     ----------

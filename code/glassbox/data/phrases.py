@@ -17,7 +17,7 @@ class Phrase(NamedTuple):
     Attributes
     ----------
     english, french : str
-        The sentences, in lower case.
+        The sentences, in lower case except for *I*.
     english_words, french_words : tuple of str
         Their words and punctuation; an elided French form, such as ``l'``, is a word.
     links : frozenset of (int, int)

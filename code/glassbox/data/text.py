@@ -32,7 +32,7 @@ def plain_spaces(text: str) -> str:
     Returns
     -------
     str
-        A text that looks the same. Plain text is returned unchanged.
+        A text that reads the same. Plain text is returned unchanged.
 
     Examples
     --------

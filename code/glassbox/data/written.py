@@ -6,8 +6,8 @@ from glassbox.data.reading import carried, carried_rows
 def company() -> list[str]:
     """Return 36 short sentences about drinks, animals and vehicles, written for this book.
 
-    *Coffee* and *tea* have the same neighbours but never occur in the same sentence; the same holds
-    for *dog* and *cat*, *bus* and *train*.
+    *Coffee* and *tea* have mostly the same neighbours but never occur in the same sentence; the
+    same holds for *dog* and *cat*, *bus* and *train*.
 
     Returns
     -------

@@ -134,6 +134,16 @@ class Bert(Pretrained):
     config : BertConfig
         The sizes. For trained weights use :meth:`from_pretrained`.
 
+    Raises
+    ------
+    ValueError
+        On reading, if both or neither of ``token_ids`` and ``inputs_embeds`` are given, there are
+        no tokens or more than ``max_len``, an id or a type is not in its table, ids hold ``pad_id``
+        without a mask, or shapes, dtypes or devices do not fit.
+    TypeError
+        On reading, if ids or types are not integers, vectors not floating-point, or the mask not
+        boolean.
+
     Notes
     -----
     Devlin et al. (2019): a post-norm encoder with exact GELU and learned positions. Equal to

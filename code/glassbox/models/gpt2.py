@@ -30,6 +30,8 @@ class GPT2Config(LanguageModelConfig):
     ValueError
         If ``embedding_dropout`` is not in [0, 1), or for the reasons given in
         :class:`~glassbox.models.language_model.LanguageModelConfig`.
+    TypeError
+        As for ``StackConfig``.
 
     Notes
     -----

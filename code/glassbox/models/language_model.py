@@ -36,6 +36,8 @@ class LanguageModelConfig(HasLayout, StackConfig):
     ValueError
         If a size is not positive, an id is not in the vocabulary, or for the reasons given in
         :class:`~glassbox.config.StackConfig`.
+    TypeError
+        As for ``StackConfig``.
 
     Notes
     -----

@@ -24,7 +24,8 @@ class LlamaConfig(LanguageModelConfig):
     Raises
     ------
     TypeError
-        If ``rotary_scaling`` is not a :class:`~glassbox.positional.RotaryScaling`.
+        If ``rotary_scaling`` is not a :class:`~glassbox.positional.RotaryScaling`, or as for
+        ``StackConfig``.
     ValueError
         If ``rotary_base`` is not greater than 1, or for the reasons given in
         :class:`~glassbox.models.language_model.LanguageModelConfig`.

@@ -21,6 +21,8 @@ class MarianConfig(TransformerConfig):
     ------
     ValueError
         As for :class:`~glassbox.transformer.TransformerConfig`.
+    TypeError
+        As for ``StackConfig``.
 
     Notes
     -----

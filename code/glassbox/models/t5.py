@@ -51,6 +51,8 @@ class T5Config(TransformerConfig):
     ValueError
         If the positions are not relative, there are too few buckets, or for the reasons given in
         :class:`~glassbox.transformer.TransformerConfig`.
+    TypeError
+        As for ``StackConfig``.
 
     Notes
     -----

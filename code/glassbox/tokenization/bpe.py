@@ -15,8 +15,9 @@ _TO_BYTE = {character: byte for byte, character in _TO_CHARACTER.items()}
 
 
 class BPE(Tokenizer):
-    """Byte-level byte-pair encoding; decoding restores any encoded text exactly.
+    """Byte-level byte-pair encoding, the tokenizer of GPT-2.
 
+    Decoding restores an encoded text exactly, unless ``add_prefix_space`` put a space before it.
     Text is cut into words by GPT-2's pattern, words into bytes, and bytes are merged in the order
     in which the merges were learned. Because every byte is a token, no text is unknown.
 
@@ -32,7 +33,8 @@ class BPE(Tokenizer):
     pad_token : str, optional
         The padding token; GPT-2 has none.
     add_prefix_space : bool, optional
-        Whether to put a space before the first word, as before the same word later in a text.
+        Whether to put a space before the first word, and after each special token, as before the
+        same word later in a text.
 
     Raises
     ------

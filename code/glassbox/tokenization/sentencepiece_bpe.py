@@ -46,7 +46,8 @@ class SentencePieceBPE(Tokenizer):
     special_tokens : sequence of str, optional
         Tokens of the vocabulary that are matched verbatim in raw text.
     unknown_token : str, optional
-        A token of the vocabulary that no text is encoded as; published files name one.
+        A token of the vocabulary that stands for no character, because bytes do; published files
+        name one.
     pad_token : str, optional
         The padding token; LLaMA has none.
     start, end : str, optional

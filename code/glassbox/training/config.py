@@ -45,10 +45,11 @@ class TrainingConfig:
     Raises
     ------
     ValueError
-        If a number is out of its range or a kind is unknown.
+        If a number is out of its range, a kind is unknown, or ``betas`` or ``snapshots`` hold
+        anything but numbers.
     TypeError
         If ``seed`` is not an integer, ``compile`` not a bool, ``schedule`` not a schedule, or
-        ``betas`` or ``snapshots`` not several numbers.
+        ``betas`` or ``snapshots`` cannot be iterated.
 
     Notes
     -----

@@ -159,7 +159,7 @@ def make_optimizer(model: nn.Module, config: TrainingConfig) -> Optimizer:
     Parameters
     ----------
     model : nn.Module
-        Its parameters are found by name.
+        Its parameters with two or more axes decay, those with fewer do not, whatever their names.
     config : TrainingConfig
         The optimiser's settings. The learning rate is set before each step.
 

@@ -142,8 +142,9 @@ def progress_bar(
 ) -> Iterator[Callable[[TrainingState], None]]:
     """Show steps done, tokens per second, the loss, and the time left.
 
-    The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets the
-    same figures every ten seconds; ``glassbox train`` prints it and a notebook does not.
+    The bar appears only in a terminal. Elsewhere, Python's logger ``glassbox.training`` gets these,
+    except for the time left, every ten seconds; ``glassbox train`` prints it and a notebook does
+    not.
 
     Parameters
     ----------

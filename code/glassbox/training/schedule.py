@@ -1,7 +1,7 @@
 """The learning rate at each step: up during a warm-up, then down (chapter 9).
 
-Steps of the optimiser are counted from 1, however many batches go into one. The
-first has a rate above zero, and the last, where there is one, the lowest.
+Steps of the optimiser are counted from 1, however many batches go into one. With a warm-up, the
+first has a rate above zero; a cosine or a line ends at the floor.
 """
 
 import math
@@ -39,9 +39,9 @@ class Schedule:
         The step that reaches it, on a straight line from zero; 0 for no warm-up, which all kinds
         but "inverse_sqrt" allow.
     total : int, optional
-        For "cosine" and "linear": the first step with the lowest rate, which all later steps have.
+        For "cosine" and "linear": the first step at ``floor``, where all later steps stay.
     floor : float
-        For "cosine" and "linear": the lowest rate.
+        For "cosine" and "linear": the rate at the end.
 
     Raises
     ------

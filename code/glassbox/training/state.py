@@ -38,7 +38,7 @@ class Progress:
     Raises
     ------
     ValueError
-        If one is not a number or is negative.
+        If one is not of its type, an ``int`` as ``seconds`` included, or is negative.
     """
 
     step: int = 0

@@ -29,7 +29,7 @@ class LanguageClassifier:
     ------
     ValueError
         If there is no language, the languages have vocabularies of different sizes, or a count is
-        not a whole number or is less than 0.
+        not an ``int`` or is less than 0.
     """
 
     counts: Mapping[str, Sequence[int]]
@@ -85,6 +85,11 @@ class LanguageClassifier:
         -------
         dict of str to float
             The probabilities, which sum to one.
+
+        Raises
+        ------
+        IndexError
+            If an id is not in the vocabulary.
         """
         shares = self._logs[:, list(token_ids)].sum(dim=1).softmax(dim=0)
         return dict(zip(self.counts, shares.tolist(), strict=True))

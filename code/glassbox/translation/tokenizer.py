@@ -149,7 +149,8 @@ class TranslationTokenizer:
     def _plain(self) -> BPE:
         """The same without special tokens: in a text, "</s>" is four characters and ends nothing.
 
-        No merge builds the token from them, because letters and punctuation are never in one word.
+        No merge builds the token from them, because in GPT-2's words
+        letters and punctuation meet only after an apostrophe.
         """
         return BPE(self.bpe.vocabulary, self.bpe.merges, special_tokens=(), add_prefix_space=True)
 
@@ -304,6 +305,11 @@ class TranslationTokenizer:
         """Return the text of one token for display: spaces and special tokens stay.
 
         Part of a character, which ``token_id`` may be in a rare word, is shown as ``�``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As :meth:`decode`.
         """
         return self.bpe.decode([token_id])
 

@@ -243,8 +243,9 @@ class Translator:
             The source of randomness for sampling; PyTorch's own if left out.
         **options
             Fields of :class:`~glassbox.generation.GenerationConfig`, which say how to decode. If
-            left out, with 5 beams, and at most 10 tokens more than twice those of the source,
-            rounded up to a multiple of 8.
+            left out, with 5 beams, and a limit of 10 new tokens more than twice the source's
+            length, which is first rounded up to a multiple of 8 and counts the language and the
+            end; with learned positions, at most ``max_len``.
 
         Returns
         -------

@@ -135,7 +135,7 @@ class TranslationTask:
     Attributes
     ----------
     tokenizer : TranslationTokenizer
-        Learned from the training text alone.
+        Learned from the training text alone, or that of the translator to fine-tune.
     examples, held_out : list of (list of int, list of int)
         Token ids of source and target, of the training and the validation pairs.
 
