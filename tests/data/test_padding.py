@@ -24,13 +24,19 @@ def test_a_row_may_be_empty():
 
 
 @pytest.mark.parametrize(
-    ("rows", "error", "message"),
+    ("rows", "pad_id", "side", "error", "message"),
     [
-        ([], ValueError, "there is no text to pad"),
-        ([[1], [1.7, 2.2]], TypeError, "row 1 is torch.float32; expected whole numbers"),
+        ([], 0, "right", ValueError, "there is no text to pad"),
+        ([[1], [1.7, 2.2]], 0, "right", TypeError, "row 1 is torch.float32; expected whole"),
+        ([[True]], 0, "right", TypeError, "row 0 is torch.bool; expected whole"),
+        ([[1j]], 0, "right", TypeError, "row 0 is torch.complex64; expected whole"),
+        ([["a"]], 0, "right", TypeError, "no whole number: .*str"),
+        ([[None]], 0, "right", TypeError, "no whole number: .*None"),
+        ([[1]], 0.5, "right", TypeError, "pad_id is of type float, 0.5"),
+        ([[1]], 0, "up", ValueError, "side='up' is not known"),
     ],
 )
 @pytest.mark.usefixtures("as_a_reader")
-def test_what_is_no_ids_is_refused(rows, error, message):
+def test_what_is_no_ids_is_refused(rows, pad_id, side, error, message):
     with pytest.raises(error, match=message):
-        pad(rows, 0)
+        pad(rows, pad_id, side=side)

@@ -329,6 +329,14 @@ CASES: dict[str, Any] = {
         lambda _: BertForTokenClassification.from_encoder(make(Bert), -1),
         ["-1 labels", "at least 1"],
     ),
+    "half a label": (
+        lambda _: BertForTokenClassification.from_encoder(make(Bert), 2.5),  # type: ignore[arg-type]
+        ["labels is of type float, 2.5", "a whole number"],
+    ),
+    "a truth value for labels": (
+        lambda _: BertForTokenClassification.from_encoder(make(Bert), True),
+        ["labels is of type bool, True", "a whole number"],
+    ),
     "no names": (
         lambda _: BertForTokenClassification.from_encoder(make(Bert), []),
         ["labels=()", "one or more"],

@@ -199,6 +199,7 @@ BAD = {
     "no direction": ({"directions": ()}, r"no direction between \['en', 'fr'\]"),
     "into itself": ({"directions": (("en", "en"),)}, r"\('en', 'en'\): expected two different"),
     "into another": ({"directions": (("en", "de"),)}, r"\('en', 'de'\): expected two .*'fr'"),
+    "a list": ({"directions": (["en", "fr"],)}, r"\['en', 'fr'\]: expected two .*in a tuple"),
     "twice": ({"directions": (("en", "fr"), ("en", "fr"))}, "stands twice"),
     "a language twice": ({"languages": ("en", "fr", "en")}, "stands twice"),
     "another vocabulary": ({"bpe": OTHER}, "token 3 of the vocabulary is '<de>'; expected '<en>'"),
@@ -237,6 +238,12 @@ def test_what_is_no_text_is_refused(text, error, says):
     for encode in (TOKENIZER.encode_text, TOKENIZER.encode_target):
         with pytest.raises(error, match=says):
             encode(text)
+
+
+@pytest.mark.usefixtures("as_a_reader")
+def test_a_word_for_a_truth_value_is_refused():
+    with pytest.raises(TypeError, match="lowercase is of type str, 'no'"):
+        replace(TOKENIZER, lowercase="no")  # type: ignore[arg-type]
 
 
 def test_what_is_no_token_has_no_text():
@@ -299,7 +306,7 @@ DAMAGE = {
         "translator.json",
         lambda file, _: file.write_text(file.read_text().replace("false", '"no"')),
         ValueError,
-        "lowercase='no'; expected true or false",
+        "lowercase is of type str, 'no'; expected True or False",
     ),
     "directions that are none": (
         "translator.json",

@@ -7,6 +7,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from glassbox.checks import check_kind, check_whole
+
 
 def pad(
     rows: Sequence[Sequence[int]],
@@ -38,15 +40,20 @@ def pad(
     Raises
     ------
     ValueError
-        If there is no text.
+        If there is no text, or no such side.
     TypeError
         If an id is not a whole number.
     """
+    check_kind("side", side, ("right", "left"))
+    check_whole("pad_id", pad_id)
     if not len(rows):
         raise ValueError("there is no text to pad: rows is empty")
-    ids = [torch.as_tensor(row) for row in rows]
+    try:
+        ids = [torch.as_tensor(row) for row in rows]
+    except (RuntimeError, ValueError) as error:
+        raise TypeError(f"a row holds what is no whole number: {error}") from error
     for number, row in enumerate(ids):
-        if row.is_floating_point() and len(row):
+        if len(row) and (row.is_floating_point() or row.is_complex() or row.dtype == torch.bool):
             raise TypeError(f"row {number} is {row.dtype}; expected whole numbers, token ids")
     ids = [row.long() for row in ids]
     real = [torch.ones(len(row), dtype=torch.bool) for row in rows]

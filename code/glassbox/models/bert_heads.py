@@ -1,15 +1,14 @@
 """BERT with a task: fill in masked words, classify texts, classify words (chapter 11)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_dtype, check_same_shape
+from glassbox.checks import check_dtype, check_same_shape, check_whole
 from glassbox.layers import ACTIVATIONS, Dropout, LayerNorm, init_weights
 from glassbox.linear import Linear
 from glassbox.models.bert import Bert, BertConfig
@@ -105,10 +104,13 @@ class BertWithHead(Pretrained):
         FileNotFoundError, ConnectionError, PermissionError, ValueError
             As for :meth:`~glassbox.pretrained.Pretrained.from_pretrained`, or if ``labels`` is one
             string.
+        TypeError
+            If ``labels`` are neither a number of them nor their names.
         """
         bert, weights, where = Bert.describe(source)
         config = bert.config
-        if isinstance(labels, int | Integral):
+        if not isinstance(labels, Iterable | None):
+            check_whole("labels", labels)
             labels = layouts.name_labels(int(labels))
         if labels is not None:
             config = replace(config, labels=labels if isinstance(labels, str) else tuple(labels))

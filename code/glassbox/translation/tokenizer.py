@@ -9,6 +9,7 @@ from itertools import permutations
 
 from torch import Tensor
 
+from glassbox.checks import check_flags
 from glassbox.data import plain_spaces
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import BPE
@@ -65,8 +66,10 @@ class TranslationTokenizer:
     Raises
     ------
     ValueError
-        If a language is not two letters, a direction is between other languages or listed twice,
+        If a language is not two letters, a direction is not a tuple of two of them or listed twice,
         there is none, or the vocabulary begins with other tokens or is not the classifier's.
+    TypeError
+        If ``lowercase`` is not a bool.
 
     Notes
     -----
@@ -83,6 +86,7 @@ class TranslationTokenizer:
     pad_id, bos_id, eos_id = range(3)  # the first special tokens, in every vocabulary
 
     def __post_init__(self) -> None:
+        check_flags(self, "lowercase")
         _check_directions(self.languages, self.directions)
         for number, token in enumerate(special_tokens(self.directions)):
             if (found := self.bpe.tokens[number]) != token:
@@ -349,10 +353,8 @@ class TranslationTokenizer:
                 raise ValueError(f"{TRANSLATOR_FILE} has no {missing}")
             languages = tuple(entries["languages"])
             directions = tuple((one, other) for one, other in entries["directions"])
-            if not isinstance(lowercase := entries["lowercase"], bool):
-                raise ValueError(f"lowercase={lowercase!r}; expected true or false")
             classifier = LanguageClassifier(counts) if counts else None
-            return cls(BPE.load(path), languages, directions, lowercase, classifier)
+            return cls(BPE.load(path), languages, directions, entries["lowercase"], classifier)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} holds no translator's tokenizer: {error}") from error
 
@@ -370,7 +372,8 @@ def _check_directions(languages: tuple[str, ...], directions: tuple[tuple[str, s
     if not directions:
         raise ValueError(f"no direction between {list(languages)}: expected one at least")
     for pair in directions:
-        if len({*pair}) != 2 or not {*pair} <= {*languages}:
-            raise ValueError(f"direction {pair}: expected two different ones of {list(languages)}")
+        if not isinstance(pair, tuple) or len({*pair}) != 2 or not {*pair} <= {*languages}:
+            expected = f"two different ones of {list(languages)}, in a tuple"
+            raise ValueError(f"direction {pair}: expected {expected}")
     if len({*directions}) < len(directions) or len({*languages}) < len(languages):
         raise ValueError(f"a language of {languages}, or a direction of {directions}, stands twice")
