@@ -258,7 +258,7 @@ def spread_chart(
         look = SERIES[number]
         ax.errorbar(places + beside, means[name], yerr=reach, capsize=2, label=name, **look)
     if level is not None:
-        ax.axhline(level[1], color=TEXT, linewidth=1, linestyle=":")
+        ax.hlines(level[1], places.min(), places.max(), colors=TEXT, linewidth=1, linestyle=":")
         look = {"xycoords": ("axes fraction", "data"), "ha": "left", "va": "bottom", "size": None}
         write(ax, level[0], (0, level[1]), (0, 1), **look)
     _mark(ax, places)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox, BboxBase, ScaledTranslation
@@ -118,7 +119,8 @@ def scatters(
             if y_label:  # it is below the title
                 up = ScaledTranslation(0, 15 / 72, fig.dpi_scale_trans)
                 place["bbox_transform"] = ax.transAxes + up
-            ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2, handletextpad=0.2)
+            place |= {"handlelength": 1.0, "columnspacing": 0.8, "handletextpad": 0.2}
+            ax.legend(**place, ncols=len(panel.names), borderaxespad=0.2)
     if not own_legends:
         legend(fig, axes[0], 3 if wide or is_narrow() else 6)
     fig.draw_without_rendering()  # only then does everything have its position
@@ -232,11 +234,12 @@ def _label(
     corners = ax.transData.transform(points) - dot / 2
     taken = [Bbox.from_bounds(x, y, dot, dot) for x, y in corners]
     frame = ax.get_window_extent()
+    lines: list[Path] = []
     for number, text in enumerate(labels):
         if not text:
             continue
         others = taken[:number] + taken[number + 1 :]
-        tried: list[tuple[float, int, Text, Bbox]] = []
+        tried: list[tuple[float, int, Text, Bbox, Path]] = []
         for place, (far, side) in enumerate(product(_DISTANCES, sides)):
             if tried and min(tried)[0] < place:
                 break  # nothing further away can be better
@@ -246,10 +249,15 @@ def _label(
             box = box.padded(_SPACE * pixels, 0.0)
             cost = sum(_overlap(box, other) for other in others)
             cost += 2 * (box.width * box.height - _overlap(box, frame)) + place
-            tried.append((cost, place, shown, box))
-        _, _, chosen, box = min(tried)
+            # A line that leads to a dot crosses no other label.
+            line = Path([corners[number] + dot / 2, (box.min + box.max) / 2])
+            crossed = [line.intersects_bbox(other) for other in others if far > 1]
+            cost += dot**2 * sum((*crossed, *(other.intersects_bbox(box) for other in lines)))
+            tried.append((cost, place, shown, box, line))
+        _, place, chosen, box, line = min(tried)
         taken.append(box)
-        for _, _, shown, _ in tried:
+        lines += [line] if place >= len(sides) else []
+        for _, _, shown, *_ in tried:
             if shown is not chosen:
                 shown.remove()
 
