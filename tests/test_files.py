@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glassbox.files import atomic_update, atomic_write, lock, sweep
+from glassbox.files import atomic_update, atomic_write, lock, remove, sweep
 
 
 def names(folder: Path) -> list[str]:
@@ -109,6 +109,38 @@ def test_what_a_kill_has_left_is_swept_away_and_nothing_else(tmp_path: Path) -> 
     sweep(tmp_path)
     assert names(tmp_path) == sorted(kept)
     sweep(tmp_path / "missing")
+
+
+def test_what_files_are_written_in_can_be_swept_away(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_update(tmp_path):
+        sweep(tmp_path)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("config.json", ["config.json", "vocab.txt"]),
+        ("generation_config.json", ["config.json", "generation_config.json", "vocab.txt"]),
+        ("tokenizer.json", ["config.json", "generation_config.json", "tokenizer.json"]),
+    ],
+)
+def test_what_describes_an_older_model_or_tokenizer_goes(
+    tmp_path: Path, written: str, kept: list[str]
+) -> None:
+    for name in ("config.json", "generation_config.json", "vocab.txt"):
+        (tmp_path / name).touch()
+    with atomic_update(tmp_path) as beside:
+        (beside / written).touch()
+    assert names(tmp_path) == kept
+
+
+def test_only_a_folder_is_removed(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        remove(tmp_path / "missing")
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError, match="file is a file"):
+        remove(tmp_path / "file")
 
 
 def test_one_process_at_a_time_is_in_a_folder(tmp_path: Path) -> None:

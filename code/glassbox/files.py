@@ -48,7 +48,8 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
     FileExistsError
         If a folder was written and the destination is a file.
     OSError
-        If something cannot be written, for example because the disk is full.
+        If something cannot be written, for example because the disk is full or the destination of
+        a file is a folder, or if nothing was.
     """
     path = Path(path).expanduser()
     path = path.resolve() if path.is_symlink() else path
@@ -80,8 +81,9 @@ def atomic_update(folder: StrPath) -> Iterator[Path]:
     """Yield an empty folder for writing files, and move them to ``folder`` once all are written.
 
     Files already there are kept, and nothing changes if the block raises. Where a tokenizer is
-    written, though, all files of an older one go, because another kind has files of other names.
-    Where a ``config.json`` is written, an older model's ``generation_config.json`` goes too.
+    written, though, the older one's files of :data:`OF_A_TOKENIZER` go, because another kind has
+    files of other names. Where a ``config.json`` is written, an older model's
+    ``generation_config.json`` goes too.
 
     Parameters
     ----------
@@ -97,37 +99,42 @@ def atomic_update(folder: StrPath) -> Iterator[Path]:
     ------
     FileExistsError
         If ``folder`` is a file.
+    OSError
+        If something cannot be written, for example because a folder has a file's name.
     """
     path = Path(folder).expanduser()
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"{path} is a file; expected a folder to write to")
     path.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path, prefix=".writing-") as beside:
+    with TemporaryDirectory(dir=path, prefix=".writing-", suffix=PART) as beside:
         yield Path(beside)
         files = sorted(Path(beside).iterdir())
         for file in files:
             _keep_mode(path / file.name, file)
             file.replace(path / file.name)
         names = {file.name for file in files}
-        for together in (OF_A_TOKENIZER, OF_A_MODEL):
-            for name in () if together.isdisjoint(names) else together - names:
+        for new, old in ((OF_A_TOKENIZER, OF_A_TOKENIZER), ({"config.json"}, OF_A_MODEL)):
+            for name in () if names.isdisjoint(new) else old - names:
                 (path / name).unlink(missing_ok=True)
 
 
 def remove(folder: Path) -> None:
     """Delete a folder, renaming it first so that it never appears half deleted.
 
+    What cannot be deleted now, because another program reads it, is left to :func:`sweep`.
+
     Raises
     ------
     FileExistsError
         If it is a file.
+    FileNotFoundError
+        If it does not exist.
     """
-    # `sweep` deletes what another program still reads.
     shutil.rmtree(_set_aside(folder), ignore_errors=True)
 
 
 def sweep(folder: Path) -> None:
-    """Delete the half-written or half-deleted files a killed process left in a folder."""
+    """Delete the hidden folders (``.*.part``, ``.*.old``) a killed process left in ``folder``."""
     for path in folder.glob(".*"):
         if path.suffix in (PART, OLD) and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -142,7 +149,9 @@ def lock(folder: Path) -> Iterator[None]:
     Raises
     ------
     ValueError
-        If another process has locked the folder.
+        If the folder is locked already.
+    FileNotFoundError
+        If it does not exist.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -167,6 +176,8 @@ def read_text(file: Path) -> str:
     ------
     FileNotFoundError, ValueError
         If there is no such file, or it is not UTF-8 text.
+    OSError
+        If it is a folder, or may not be read.
     """
     try:
         return file.read_bytes().decode()  # not read_text, which treats \\r as a line end
@@ -185,6 +196,8 @@ def read_json(file: Path) -> dict[str, Any]:
         If there is no such file.
     ValueError
         If it is not JSON, is truncated, or does not hold an object.
+    OSError
+        If it is a folder, or may not be read.
     """
     try:
         content = json.loads(read_text(file))
@@ -196,7 +209,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def write_json(file: Path, content: Mapping[str, Any], **options: Any) -> None:
-    """Write ``content``, a JSON object, to a ``file`` in UTF-8; ``json.dumps`` has ``options``."""
+    """Write ``content`` to a ``file`` as JSON in UTF-8; ``json.dumps`` is given ``options``."""
     file.write_text(json.dumps(content, ensure_ascii=False, **options) + "\n", encoding="utf-8")
 
 
@@ -208,7 +221,7 @@ def _keep_mode(old: Path, new: Path) -> None:
 
 def _set_aside(folder: Path) -> Path:
     """Rename a folder that is to be deleted, and return its new path."""
-    if not folder.is_dir():
+    if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file, and a folder is to be there: move it away")
     old = folder.with_name(f".{folder.name}{OLD}")
     shutil.rmtree(old, ignore_errors=True)

@@ -223,6 +223,8 @@ class Pretrained(nn.Module):
     def save_pretrained(self, folder: StrPath, dtype: torch.dtype | None = None) -> None:
         """Write ``config.json`` and ``model.safetensors`` as the reference library reads them.
 
+        An older model's ``generation_config.json`` goes; see :func:`~glassbox.files.atomic_update`.
+
         Parameters
         ----------
         folder : str or path
