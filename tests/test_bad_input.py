@@ -31,13 +31,18 @@ from glassbox.layers import (
     layer_norm,
     rms_norm,
 )
-from glassbox.positional import RotaryPositions
+from glassbox.positional import RotaryPositions, interleaved_to_half
 from glassbox.transformer import Decoder, Encoder, Transformer, TransformerConfig
 from tests.machines import config_of, make
 
 
 def zeros(*shape, **options):
     return torch.zeros(shape, **options)
+
+
+def with_a_wide_shift(norm):
+    norm.bias.data = norm.bias.data.double()
+    return norm
 
 
 def attend(query=(2, 5, 8), key=(2, 7, 8), value=(2, 7, 8), mask=None, **options):
@@ -269,6 +274,21 @@ SHAPES = {
         lambda: layer_norm(zeros(2, 8), zeros(8), zeros(1)),
         ValueError,
         ["(2, 8)", "bias (1,)", "(8,)"],
+    ),
+    "a shift of another precision": (
+        lambda: layer_norm(zeros(2, 8), zeros(8), zeros(8, dtype=torch.float64)),
+        ValueError,
+        ["bias is torch.float64", "torch.float32"],
+    ),
+    "a norm whose shift has another precision": (
+        lambda: with_a_wide_shift(LayerNorm(8))(zeros(2, 8)),
+        ValueError,
+        ["bias is torch.float64", "torch.float32"],
+    ),
+    "pairs of no heads": (
+        lambda: interleaved_to_half(zeros(8), dim=0, n_heads=0),
+        ValueError,
+        ["n_heads=0", "at least 1"],
     ),
     "a network of another width": (
         lambda: FeedForward(8, 16)(zeros(2, 7)),
@@ -701,6 +721,11 @@ CACHES = {
         lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder([1, 0]),
         TypeError,
         ["rows is of type list", "torch.as_tensor(rows)"],
+    ),
+    "rows as a mask": (
+        lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder(torch.tensor([True, False])),
+        TypeError,
+        ["rows is torch.bool", "integers, the rows to keep"],
     ),
     "rows that are not there": (
         lambda: keep(((2, 1, 2, 4), (2, 1, 2, 4))).reorder(torch.tensor([0, 2])),

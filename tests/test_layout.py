@@ -219,6 +219,10 @@ REFUSED: dict[str, Any] = {
         lambda: merge([("x", "x", torch.ones(2)), ("y", "x", torch.zeros(2))]),
         ["x and y differ", "one parameter for both"],
     ),
+    "an activation not in our words": (
+        lambda: write_activation("gelu_new"),  # type: ignore[arg-type]
+        ["'gelu_new'", "'gelu', 'gelu_tanh'"],
+    ),
     "an unknown activation": (lambda: read_activation("mish"), ["'mish'", "'gelu', 'gelu_new'"]),
 }
 

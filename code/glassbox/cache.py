@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassbox.checks import check_at_least, check_continues, check_tensors, check_whole
+from glassbox.checks import INTEGERS, check_at_least, check_continues, check_dtype, check_whole
 
 
 class KeyValueCache:
@@ -30,7 +30,7 @@ class KeyValueCache:
     Raises
     ------
     ValueError
-        If ``max_len`` is less than 1.
+        If ``max_len`` is not an int of at least 1.
 
     Notes
     -----
@@ -109,9 +109,9 @@ class KeyValueCache:
         Raises
         ------
         TypeError
-            If ``rows`` is not a tensor.
+            If ``rows`` is not a tensor of integers.
         """
-        check_tensors(rows=rows)
+        check_dtype("rows", rows, INTEGERS, "integers, the rows to keep: torch.as_tensor({0})")
         if self._key is not None and self._value is not None:
             self._key, self._value = (self._moved(x, rows) for x in (self._key, self._value))
 
@@ -194,7 +194,7 @@ class Cache:
     Raises
     ------
     ValueError
-        If ``n_layers`` or ``max_len`` is less than 1.
+        If ``n_layers`` or ``max_len`` is not an int of at least 1.
 
     Notes
     -----
@@ -250,7 +250,7 @@ class Cache:
         Raises
         ------
         TypeError
-            If ``rows`` is not a tensor.
+            If ``rows`` is not a tensor of integers.
         """
         for layer in self.layers:
             layer.self_attention.reorder(rows)
@@ -264,6 +264,8 @@ class Cache:
         ------
         ValueError
             If the cache holds fewer positions.
+        TypeError
+            If ``length`` is not a whole number.
         """
         for layer in self.layers:
             layer.self_attention.crop(length)

@@ -107,7 +107,7 @@ def check_precision(name: str, given: Tensor, weight: Tensor, module: str) -> No
     Raises
     ------
     ValueError
-        If the dtypes differ. Under autocast any dtype is accepted.
+        If the dtypes differ. Under autocast any is accepted, but PyTorch does not cast float64.
     """
     if given.dtype != weight.dtype and not torch.is_autocast_enabled(weight.device.type):
         raise ValueError(
@@ -385,7 +385,7 @@ def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:
-    """Reject vectors whose width or precision differs from that of a norm's weights.
+    """Reject vectors and a bias whose width or precision differs from that of a norm's weights.
 
     Raises
     ------
@@ -400,7 +400,8 @@ def check_normalizable(x: Tensor, weight: Tensor, bias: Tensor | None = None) ->
     if not x.shape[-1:] == weight.shape == (weight if bias is None else bias).shape:
         expected = f"(..., {width}) and ({width},): {width} is the d_model of this norm"
         raise wrong_shapes(expected, **given)
-    check_precision("x", x, weight, "norm")
+    for name, one in given.items():
+        check_precision(name, one, weight, "norm")
 
 
 def check_heads(
@@ -442,7 +443,7 @@ def check_token_ids(
     Raises
     ------
     TypeError, ValueError
-        If they are not, if there are none, or if they are not on the model's device.
+        If they are not, if none is given, on another device, or with ``unmasked``, the padding.
     """
     fit = isinstance(ids, Tensor) and ids.dim() == 2 and ids.dtype == torch.int64
     if not fit or 0 in ids.shape or ids.device != device:
@@ -659,7 +660,7 @@ def check_positions(positions: Tensor, name: str = "positions") -> None:
     Raises
     ------
     TypeError
-        If ``positions`` is not a tensor of integers.
+        If ``positions`` is not a tensor of integers, torch.int64 or int32.
     ValueError
         If it has any other number of axes.
     """

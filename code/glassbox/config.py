@@ -152,6 +152,9 @@ def _check_special_ids(config: Any) -> None:
 
 
 def in_vocabulary(ids: int | tuple[int, ...] | None, vocab_size: int) -> bool:
-    """Return whether all ``ids``, one, several or None, are less than ``vocab_size``."""
+    """Return whether all ``ids``, one, several or None, are less than ``vocab_size``.
+
+    What is no number is left to the checks of a configuration's fields.
+    """
     ids = ids if isinstance(ids, tuple) else () if ids is None else (ids,)
-    return all(0 <= given < vocab_size for given in ids)
+    return all(not isinstance(given, int) or 0 <= given < vocab_size for given in ids)

@@ -6,7 +6,7 @@ One table serves for reading and for writing, so each undoes the other.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import torch
 from torch import Tensor
@@ -46,7 +46,14 @@ def read_activation(name: str) -> Activation:
 
 
 def write_activation(name: Activation) -> str:
-    """Return the reference library's name of an activation, given our ``name``."""
+    """Return the reference library's name of an activation, given our ``name``.
+
+    Raises
+    ------
+    ValueError
+        If this package does not have the activation.
+    """
+    check_kind("activation", name, get_args(Activation))
     return next(theirs for theirs, ours in REFERENCE_ACTIVATIONS.items() if ours == name)
 
 

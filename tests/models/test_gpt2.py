@@ -253,7 +253,11 @@ BAD_FILES: dict[str, Any] = {
     ),
     "an end that is text": (
         lambda folder: load(folder, eos_token_id="</s>"),
-        ["describes no GPT2", "'str'"],
+        ["describes no GPT2", "eos_id is of type str, '</s>'"],
+    ),
+    "one end of two that is text": (
+        lambda folder: load(folder, eos_token_id=[4, "</s>"]),
+        ["describes no GPT2", "eos_id is of type str, '</s>'"],
     ),
 }
 

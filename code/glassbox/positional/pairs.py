@@ -8,6 +8,8 @@ orders, and weights trained in one must be permuted before they are used in the 
 from jaxtyping import Shaped
 from torch import Tensor
 
+from glassbox.checks import check_at_least
+
 
 def interleaved_to_half(
     x: Shaped[Tensor, "..."], *, dim: int, n_heads: int
@@ -79,8 +81,9 @@ def half_to_interleaved(
 
 def _swap(x: Tensor, dim: int, n_heads: int, axes: tuple[int, int]) -> Tensor:
     """Divide an axis into heads of these two ``axes``, and exchange the two."""
+    check_at_least("n_heads", n_heads, 1)
     dim = range(x.dim())[dim]
-    if n_heads < 1 or x.size(dim) % (2 * n_heads):
+    if x.size(dim) % (2 * n_heads):
         raise ValueError(
             f"axis {dim} of shape {tuple(x.shape)} does not divide into n_heads={n_heads} heads "
             f"of whole pairs: {x.size(dim)} must be a multiple of {2 * n_heads}"
