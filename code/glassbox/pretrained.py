@@ -97,7 +97,7 @@ class Pretrained(nn.Module):
 
         Parameters
         ----------
-        source : str, path or nn.Module, optional
+        source : str, path, nn.Module or None
             As for :meth:`from_pretrained`.
 
         Returns
@@ -262,7 +262,8 @@ class Pretrained(nn.Module):
         entries : dict
             The configuration in the reference library's terms.
         weights : dict of str to Tensor
-            The parameters by its names, on the CPU; a tied parameter once.
+            The parameters by its names, on the CPU; a tied parameter once. They are not copied:
+            they share the model's memory where device and dtype agree.
 
         Raises
         ------

@@ -199,7 +199,8 @@ class Writer(Pretrained):
     dropout: Dropout
     decoder: Decoder
     output: nn.Linear
-    #: The longest text in tokens, if there is a limit.
+    #: The longest text in tokens, if the model itself checks one; learned positions of a
+    #: :class:`Transformer` check their own.
     max_len: int | None = None
 
     def hidden(

@@ -40,7 +40,8 @@ def additive_scores(
     TypeError
         If one is not a tensor.
     ValueError
-        If the weights do not fit the queries, the keys or each other.
+        If the weights do not fit the queries, the keys or each other. Whether queries and keys
+        are of one batch, and of floating-point numbers, is left to PyTorch.
 
     Notes
     -----

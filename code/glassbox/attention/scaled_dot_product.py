@@ -35,7 +35,7 @@ def dot_product_scores(
     TypeError
         If one is not a tensor.
     ValueError
-        If queries and keys differ in width.
+        If queries and keys differ in width; nothing else is checked.
 
     Notes
     -----
@@ -66,8 +66,8 @@ def masked_softmax(
     Returns
     -------
     Tensor
-        ``(..., q_len, k_len)``, in the dtype of ``scores``; each row sums to 1, or to 0 where
-        nothing is allowed.
+        ``(..., q_len, k_len)``, in the dtype of ``scores``; each row of finite scores sums to 1, or
+        to 0 where nothing is allowed.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def scaled_dot_product_attention(
     context : Tensor
         ``(..., q_len, d_v)``: one weighted average of values for each query.
     weights : Tensor
-        ``(..., q_len, k_len)``: non-negative; each row sums to 1, or to 0 if the mask leaves the
-        query nothing to attend to.
+        ``(..., q_len, k_len)``: non-negative; each row sums to 1 (as long as its scores are
+        finite), or to 0 if the mask leaves the query nothing to attend to.
 
     Raises
     ------

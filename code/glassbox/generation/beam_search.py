@@ -19,7 +19,8 @@ class Beams(NamedTuple):
     Attributes
     ----------
     token_ids : Tensor
-        Integers, ``(batch, beams, length)``, prompts included.
+        Integers, ``(batch, beams, length)``, prompts included; meaningless where the score is
+        minus infinity.
     scores : Tensor
         ``(batch, beams)``: log-probability of the new tokens, divided by their number to the
         power of ``length_penalty``; minus infinity where there is no text.
@@ -162,8 +163,9 @@ def beam_search(
 
     Raises
     ------
-    ValueError, TypeError
-        As :func:`glassbox.generation.generate`; also with sampling.
+    ValueError, TypeError, FloatingPointError
+        As :func:`glassbox.generation.generate`, except that a text which ``no_repeat_ngram`` leaves
+        no token has a score of minus infinity and meaningless tokens; also with sampling.
 
     Notes
     -----

@@ -87,7 +87,7 @@ def contrastive_search(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, FloatingPointError
         As :func:`glassbox.generation.generate`; also if ``k`` is less than 1 or more than the
         vocabulary, if ``alpha`` is not from 0 to 1, or with sampling or beams.
 

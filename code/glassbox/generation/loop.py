@@ -44,7 +44,7 @@ def generate(
     prompt_mask : Tensor, optional
         Boolean, ``(batch, 1, 1, length)``: ``False`` where a prompt is padded, as
         :func:`glassbox.padding_mask` returns it. Required if the prompts of a decoder contain the
-        model's ``pad_id``, unless that ends a text too.
+        model's ``pad_id``, unless that is also the model's ``eos_id``.
     source_ids, source_mask : Tensor, optional
         The encoder's input in an encoder–decoder model, and where it is not padding. The mask is
         required if the sources contain the model's ``pad_id``.
@@ -72,8 +72,8 @@ def generate(
         superfluous, if the mask of padding or the tokenizer for stop strings is missing, or
         if ``no_repeat_ngram`` leaves a text no token to continue with.
     TypeError
-        If ids are not integers, masks not boolean, ``stop_strings`` not several strings, or there
-        is no such option.
+        If ``model`` or ``config`` is something else, ids are not integers, masks not boolean,
+        ``stop_strings`` not several strings, or there is no such option.
     FloatingPointError
         If the model's logits are NaN or infinite.
 
@@ -131,7 +131,10 @@ stop_strings, **options
     Raises
     ------
     ValueError, TypeError
-        As :func:`generate`, at once; and if there are beams.
+        As :func:`generate`, at once where they concern the arguments, otherwise with the token; and
+        if there are beams.
+    FloatingPointError
+        As :func:`generate`, with the token.
 
     Notes
     -----

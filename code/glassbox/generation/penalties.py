@@ -1,8 +1,8 @@
 """Penalties on the next token's logits, given the tokens before it (chapter 10).
 
-Each function takes logits, ``(batch, vocab)``, and the past, ``token_ids``, ``(batch, length)``,
-and returns logits. Where the past includes the prompt, a ``mask``, ``(batch, length)``, excludes
-padding: only the tokens where it is ``True`` count.
+Each function but :func:`suppress` takes logits, ``(batch, vocab)``, and the past, ``token_ids``,
+``(batch, length)``, and returns logits. Where the past includes the prompt, a ``mask``,
+``(batch, length)``, excludes padding: only the tokens where it is ``True`` count.
 """
 
 import math
@@ -49,6 +49,8 @@ def repetition_penalty(
         If the penalty is not positive, or the shapes do not fit.
     TypeError
         If logits or ids are not tensors.
+    RuntimeError
+        If an id is not in the vocabulary.
 
     Notes
     -----
@@ -85,6 +87,8 @@ def frequency_penalty(
         If the penalty is negative, or the shapes do not fit.
     TypeError
         If logits or ids are not tensors.
+    RuntimeError
+        If an id is not in the vocabulary.
 
     Notes
     -----
@@ -115,6 +119,8 @@ def presence_penalty(
         If the penalty is negative, or the shapes do not fit.
     TypeError
         If logits or ids are not tensors.
+    RuntimeError
+        If an id is not in the vocabulary.
 
     Notes
     -----
@@ -151,9 +157,11 @@ def no_repeat_ngram(
     Raises
     ------
     ValueError
-        If ``n`` is less than 1, or the shapes do not fit.
+        If ``n`` is not an int of at least 1, or the shapes do not fit.
     TypeError
         If logits or ids are not tensors.
+    RuntimeError
+        If an id is not in the vocabulary.
 
     Notes
     -----

@@ -66,7 +66,7 @@ def top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "batch 
     Raises
     ------
     ValueError
-        If ``k`` is less than 1.
+        If ``k`` is not an int of at least 1.
 
     Notes
     -----

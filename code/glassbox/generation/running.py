@@ -19,7 +19,8 @@ class RunningBatch:
 
     Decoding of any kind is a loop over four operations: :meth:`append` tokens, :meth:`read` them
     for the next token's logits, :meth:`reorder` the rows, :meth:`crop` to go back. It is the same
-    for decoder-only and for encoder–decoder models, with and without a cache.
+    for decoder-only and for encoder–decoder models, with and without a cache, except that a cache
+    does not read a token twice.
 
     Everything is allocated at its final length, so a step copies only what is new: tokens, cache,
     and, only if the prompts are padded, mask and positions.
@@ -149,6 +150,8 @@ class RunningBatch:
         ------
         FloatingPointError
             If there is a NaN among them, or plus infinity.
+        ValueError
+            With a cache, if the model has read every token: append one first.
         """
         logits = self.model.logits(self.read_hidden()[:, -1:])[:, -1]
         check_logits(logits)
@@ -158,6 +161,11 @@ class RunningBatch:
         """Let the model read what it has not read yet; return its last layer's hidden states.
 
         ``model.logits`` turns them into logits, for only those positions that are needed.
+
+        Raises
+        ------
+        ValueError
+            With a cache, if the model has read every token: append one first.
         """
         start = 0 if self.cache is None else self.cache.length
         return self.model.hidden(

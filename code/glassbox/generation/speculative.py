@@ -115,7 +115,7 @@ def speculative(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, FloatingPointError
         As :func:`glassbox.generation.generate`; also if there is more than one text, if the
         vocabularies differ, if ``n_draft`` is less than 1, or with beams.
 

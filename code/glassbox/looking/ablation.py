@@ -39,7 +39,7 @@ def without_heads(model: nn.Module, heads: Iterable[tuple[int | str, int]]) -> I
     ValueError
         If the model has no such attention, or the attention no such head.
     TypeError
-        If one of ``heads`` is not a pair.
+        If one of ``heads`` is not a pair, or its head not a whole number.
 
     Notes
     -----

@@ -9,10 +9,12 @@ from torch.utils._pytree import tree_leaves
 
 
 class MemoryCount(TorchDispatchMode):
-    """Count the bytes of all tensors created inside a ``with`` block, while they exist.
+    """Count the bytes of all dense tensors that operations create inside a ``with`` block.
 
-    Memory that several tensors share counts once, and tensors that existed before do not count.
-    What a kernel needs while it runs, and gives back before it returns, is not seen.
+    They count while they exist. Memory that several tensors share counts once, and tensors that
+    existed before do not count; nor do those made of Python or NumPy data, such as
+    ``torch.tensor([1.0])``, or memory that ``out=`` or ``resize_`` adds. What a kernel needs while
+    it runs, and gives back before it returns, is not seen.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class AttentionRecord:
         ``(batch, heads, k_len, d_v)``, repeated likewise.
     scores : Tensor
         ``(batch, heads, q_len, k_len)``, scaled, with the bias, before the mask. The masked scores
-        are ``scores.masked_fill(~mask, -math.inf)``.
+        are ``scores.masked_fill(~mask, -math.inf)``, if there is a mask.
     weights : Tensor
         ``(batch, heads, q_len, k_len)``, after mask and softmax.
     context : Tensor

@@ -15,7 +15,8 @@ def record_reference(model: nn.Module) -> Iterator[Tape]:
     """Record what every self-attention of a ``transformers.BertModel`` computes.
 
     The counterpart of :func:`glassbox.record`: hooks take weights and context from the
-    reference's forward pass, and repeat its projections. A compiled model runs uncompiled.
+    reference's forward pass, and repeat its projections. The mask is not recorded (``mask`` is
+    None even if there was one), and ``tape.outputs`` stays empty. A compiled model runs uncompiled.
 
     Parameters
     ----------

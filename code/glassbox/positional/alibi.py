@@ -34,7 +34,7 @@ def alibi_slopes(
     Raises
     ------
     ValueError
-        If ``n_heads`` is less than 1.
+        If ``n_heads`` is not an int of at least 1.
 
     Notes
     -----
@@ -98,7 +98,7 @@ class AlibiPositions(Positions):
     Raises
     ------
     ValueError
-        If ``n_heads`` is less than 1.
+        If ``n_heads`` is not an int of at least 1.
 
     Notes
     -----

@@ -49,7 +49,7 @@ def relative_buckets(
         If ``relative`` is not a tensor of integers.
     ValueError
         If there are too few buckets, an odd number of them for two directions, or
-        ``max_distance`` is among the distances that have their own bucket.
+        ``max_distance`` is not more than the number of distances that have their own bucket.
 
     Notes
     -----
@@ -115,7 +115,7 @@ class RelativePositionBias(Positions):
     Raises
     ------
     ValueError
-        If ``n_heads`` is less than 1, or as in :func:`relative_buckets`.
+        If ``n_heads`` is not an int of at least 1, or as in :func:`relative_buckets`.
 
     Notes
     -----
@@ -164,7 +164,7 @@ class RelativePositionBias(Positions):
             relative, self.table.num_embeddings, self.max_distance, self.bidirectional
         )
         # Heads first: each head's map is contiguous, and the derivative of selecting columns is a
-        # sum along rows, many times faster than the derivative of one look-up per entry.
+        # sum along rows, several times faster than the derivative of one look-up per entry.
         of_heads = self.table.weight.T.index_select(1, buckets.flatten())
         return of_heads.unflatten(1, buckets.shape).movedim(0, -3)
 

@@ -102,14 +102,14 @@ def rotary_frequencies(
     Returns
     -------
     Tensor
-        ``(d_k / 2,)``, float32, decreasing from 1.
+        ``(d_k / 2,)``, float32, decreasing; from 1, unless ``scaling`` slows them all.
 
     Raises
     ------
     TypeError
         If ``d_k`` is not an integer.
     ValueError
-        If ``d_k`` is odd or less than 2, or ``base`` is not greater than 1.
+        If ``d_k`` is odd or less than 2, or ``base`` is not a finite number greater than 1.
 
     Notes
     -----
