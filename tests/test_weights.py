@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from glassbox import weights as module
 from glassbox.models import Bert, find_weights
-from glassbox.weights import MINILM_SHA256, check_sha256, read_config, read_weights
+from glassbox.weights import MINILM_SHA256, check_sha256, find_model, read_config, read_weights
 
 CONFIG: dict[str, Any] = {
     "model_type": "bert",
@@ -161,12 +161,19 @@ def test_a_missing_library_of_the_hub_is_named_with_the_command_that_installs_it
         find_weights("some/model")
 
 
-@pytest.mark.parametrize("name", ["/nowhere/at/all", "./nowhere", "~/nowhere", "a/b/c", ""])
+@pytest.mark.parametrize(
+    "name", ["/nowhere/at/all", "./nowhere", "~/nowhere", "~no.one", "a/b/c", ""]
+)
 def test_a_folder_that_is_not_there_is_refused_by_name(name):
     with pytest.raises(FileNotFoundError) as caught:
         find_weights(name)
     for part in (repr(name), "'minilm'", "config.json", "model.safetensors", "hub"):
         assert part in str(caught.value)
+
+
+def test_a_home_that_is_no_one_s_holds_no_model():
+    with pytest.raises(FileNotFoundError, match=r"no model '~no\.one'"):
+        find_model("~no.one", "config.json")
 
 
 def test_a_file_is_no_folder(saved):

@@ -70,8 +70,8 @@ def find_weights(name: StrPath | None = None) -> Path:
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
     elif name == "bert-english":
         folder = Path(str(files("glassbox"))) / "pretrained_weights" / name
-    elif name and Path(name).expanduser().is_dir():  # an empty path is the current folder
-        folder = Path(name).expanduser()
+    elif name and (path := Path(os.path.expanduser(name))).is_dir():  # "" is the current folder
+        folder = path
     elif _means_a_path(name):
         raise FileNotFoundError(
             f"no folder {name!r}: expected 'minilm', 'bert-english', a folder with {CONFIG_FILE} "
@@ -111,7 +111,7 @@ def find_model(source: StrPath, *names: str) -> Path:
     """
     packaged = Path(str(files("glassbox"))) / "pretrained_weights"
     carried = sorted({file.parent.name for name in names for file in packaged.glob(f"*/{name}")})
-    folder = packaged / str(source) if source in carried else Path(source).expanduser()
+    folder = packaged / str(source) if source in carried else Path(os.path.expanduser(source))
     if not any((folder / name).is_file() for name in names):
         expected = " or ".join(names)
         found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"
