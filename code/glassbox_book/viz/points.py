@@ -250,7 +250,7 @@ def _label(
             cost = sum(_overlap(box, other) for other in others)
             cost += 2 * (box.width * box.height - _overlap(box, frame)) + place
             # A line that leads to a dot crosses no other label.
-            line = Path([corners[number] + dot / 2, (box.min + box.max) / 2])
+            line = Path([corners[number] + dot / 2, box.get_points().mean(axis=0)])
             crossed = [line.intersects_bbox(other) for other in others if far > 1]
             cost += dot**2 * sum((*crossed, *(other.intersects_bbox(box) for other in lines)))
             tried.append((cost, place, shown, box, line))
