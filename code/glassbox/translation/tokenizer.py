@@ -153,8 +153,8 @@ class TranslationTokenizer:
     def _plain(self) -> BPE:
         """The same without special tokens: in a text, "</s>" is four characters and ends nothing.
 
-        No merge builds the token from them, because in GPT-2's words
-        letters and punctuation meet only after an apostrophe.
+        No merge builds the token from them, because in GPT-2's words letters and
+        punctuation meet only after an apostrophe.
         """
         return BPE(self.bpe.vocabulary, self.bpe.merges, special_tokens=(), add_prefix_space=True)
 
