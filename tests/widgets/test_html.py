@@ -25,7 +25,7 @@ from glassbox_book.widgets import (
     stepper,
     vocabulary_slider,
 )
-from glassbox_book.widgets.vocabulary_slider import cut
+from glassbox_book.widgets.vocabulary_slider import cut, merges_at
 from tests.viz.conftest import HOSTILE
 from tests.widgets.conftest import KEY, QUERY, SCORES, VALUE, WIDGETS, WORDS, alone, playground
 from tools.same_output import same
@@ -269,6 +269,13 @@ def test_a_hostile_text_is_cut_and_stays_text() -> None:
         assert not tags.open
         assert "img" not in {tag for tag, _ in tags.found}
         assert [tag for tag, _ in tags.found].count("script") == 2
+
+
+@pytest.mark.parametrize("count", [50, 600, 5740])
+def test_each_step_of_the_vocabulary_s_slider_adds_a_merge(count: int) -> None:
+    used = [merges_at(place, count) for place in range(51)]
+    assert used == sorted(set(used))
+    assert (used[0], used[-1]) == (0, count)
 
 
 def test_all_merges_give_the_tokens_of_the_tokenizer() -> None:

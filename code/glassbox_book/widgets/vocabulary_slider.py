@@ -21,8 +21,8 @@ def vocabulary_slider(
     r"""Show the tokens of a text, with a slider for the number of merges and a field for the text.
 
     The text is split into words as in GPT-2, each word is spelled in bytes, and the first merges
-    are applied: none at the left end of the slider, all :math:`N` at the right end, and
-    :math:`(N + 1)^{p/50} - 1`, rounded, at position :math:`p` of 50.
+    are applied: none at the left end of the slider, all :math:`N` at the right end, and at position
+    :math:`p` of 50 :math:`(N + 1)^{p/50} - 1`, rounded, or :math:`p` where that is more.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def vocabulary_slider(
 
 def merges_at(place: int, count: int) -> int:
     """Return the number of merges, out of ``count``, at a position of the slider."""
-    return round((count + 1) ** (place / STOPS)) - 1
+    return max(min(place, count), round((count + 1) ** (place / STOPS)) - 1)
 
 
 def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:

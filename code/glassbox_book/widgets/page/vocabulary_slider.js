@@ -43,7 +43,8 @@ glassboxWidgets.define('vocabulary_slider', (root) => {
   };
 
   const draw = () => {
-    const used = Math.round((merges.length + 1) ** (slider.value / slider.max)) - 1;
+    const scaled = Math.round((merges.length + 1) ** (slider.value / slider.max)) - 1;
+    const used = Math.max(scaled, Math.min(slider.value, merges.length));  // each step adds one at least
     const words = text.value ? ` ${text.value}`.match(WORDS) : [];
     const found = words.flatMap((word) => cut(word, used)).map(drawn);
     tokens.replaceChildren(...found.flatMap((token) => {
