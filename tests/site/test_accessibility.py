@@ -37,6 +37,20 @@ def test_what_is_chosen_is_seen_in_forced_colours(read):
     assert mark.startswith("radial-gradient")
 
 
+def test_a_button_that_does_nothing_is_seen_in_forced_colours(read):
+    for where in ("intro.html", "chapters/02_tokens_and_embeddings.html"):
+        page = read(where, forced_colors="active").page
+        page.wait_for_selector("button[aria-disabled=true]", state="attached")
+        colours = page.evaluate(
+            """() => [true, false].map((off) => {
+                const found = document.querySelectorAll(`.bd-article button[aria-disabled=${off}]`);
+                return [...found].map((button) => getComputedStyle(button).color);
+            })"""
+        )
+        assert all(colours)
+        assert not {*colours[0]} & {*colours[1]}
+
+
 def test_axe_would_find_a_fault_in_a_frame(read):
     page = read(WITH_VIEWS).page
     frame = open_views(page)[0]
