@@ -182,6 +182,8 @@ def test_a_missing_text_is_told_before_a_folder_is_made(
     (tmp_path / "mine.txt").write_text("ROMEO:")  # a file that exists is not reported missing
     answer = glassbox(*train, "--device", "tpux")
     assert answer.err.startswith("glassbox: --device tpux: expected cpu")
+    monkeypatch.setenv("RANK", "0")  # as one of several processes
+    assert glassbox(*train, "--device", "tpux") == answer
 
 
 @pytest.mark.parametrize(

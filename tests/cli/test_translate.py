@@ -161,10 +161,10 @@ BAD = {
     "temperature": (["--temperature", "2.0", "x"], "--temperature 2.0 has no effect"),
     "top-k": (["--top-k", "2", "x"], "--top-k 2 has no effect"),
     "seed": (["--seed", "0", "x"], "--seed 0 has no effect without sampling: add --sample"),
-    "beams and samples": (["--beams", "2", "--sample", "x"], "sample=True with n_beams=2"),
+    "beams and samples": (["--beams", "2", "--sample", "x"], "--beams 2 contradicts --sample"),
     "length of one beam": (
         ["--length-penalty", "1", "--beams", "1", "x"],
-        "--length-penalty is for beam search: name more than one of --beams",
+        "--length-penalty is for beam search: leave out --sample, and ask for more",
     ),
     "length of samples": (["--length-penalty", "1", "--sample", "x"], "is for beam search"),
     "a page of several": (["--show-attention", "p", "x", "y"], "with 2 texts: the page shows one"),

@@ -82,6 +82,12 @@ def test_another_vocabulary_than_that_of_the_text_is_refused_before_training() -
         task.build()
 
 
+def test_a_model_that_reads_less_than_a_block_is_refused_before_training() -> None:
+    task = LanguageModelTask(replace(CONFIG, model=CONFIG.model | {"max_len": 7}))
+    with pytest.raises(ValueError, match="block_len=8: this model reads 7 at most; lower it"):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     task = LanguageModelTask(CONFIG)
     torch.manual_seed(0)

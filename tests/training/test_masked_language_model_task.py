@@ -117,6 +117,21 @@ def test_another_vocabulary_than_that_of_the_texts_is_refused_before_training() 
         task.build()
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pad_id": 3}, "the model has pad_id=3, the tokenizer 0"),
+        ({"max_len": 15}, "max_len=16: this model reads 15 at most; lower it"),
+    ],
+)
+def test_a_model_that_does_not_fit_the_texts_is_refused_before_training(
+    changes: dict[str, int], message: str
+) -> None:
+    task = MaskedLanguageModelTask(replace(CONFIG, model=CONFIG.model | changes))
+    with pytest.raises(ValueError, match=message):
+        task.build()
+
+
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:
     schedule = Schedule(kind="constant", peak=1e-2, warmup=0)
     config = TrainingConfig(schedule, steps=30, validate_every=30, checkpoint_every=30)

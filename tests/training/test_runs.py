@@ -212,6 +212,10 @@ def test_an_entry_of_a_wrong_type_or_out_of_range_is_refused_naming_it(
             "training.steps=",
             "'training.steps=': the value is not TOML; text needs its own quotes",
         ),
+        (
+            "training.steps=5\ntraining.seed=9",
+            "'training.steps=5\\ntraining.seed=9': the value is not TOML",
+        ),
         ("training.steps.x=5", "'training.steps.x=5': steps is 7, and no table"),
     ],
 )

@@ -215,9 +215,26 @@ def test_training_goes_on_from_a_translator_with_its_vocabulary(tmp_path: Path) 
     for name, tensor in built.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name])
     assert further.examples == task.examples
-    wider = TranslationTask(replace(CONFIG, start=str(tmp_path / "model"), model={"d_model": 32}))
-    with pytest.raises(ValueError, match=r"model={'d_model': 32} differs from start='.*': leave"):
-        wider.build()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"d_model": 32}, {"n_heads": 1}, {"scale_embeddings": False}, {"norm_eps": 0.1}]
+)
+def test_a_size_that_changes_what_the_weights_compute_is_refused(
+    changed: dict[str, object], tmp_path: Path
+) -> None:
+    """Most have no tensor of their own, so that the weights would fit all the same."""
+    task = TranslationTask(CONFIG)
+    task.save(task.build(), tmp_path / "model")
+    other = TranslationTask(replace(CONFIG, start=str(tmp_path / "model"), model=changed))
+    with pytest.raises(ValueError, match=f"model={changed} differs from start='.*': leave it out"):
+        other.build()
+
+
+def test_pairs_that_the_translator_would_not_read_are_refused() -> None:
+    task = TranslationTask(replace(CONFIG, model=CONFIG.model | {"max_len": 5}))
+    with pytest.raises(ValueError, match=r"max_len=\d+: this model reads 5 at most; lower it"):
+        task.build()
 
 
 def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Path) -> None:

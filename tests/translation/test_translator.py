@@ -199,6 +199,19 @@ def test_alternatives_are_the_beams_that_ended(translator):
     assert {one.text for one in translator.alternatives(LONG, "fr", 7)} == texts
 
 
+@pytest.mark.parametrize("options", [{}, {"sample": True}, {"n_beams": 1}])
+def test_a_translation_ends_where_it_is_told_to(options, translator):
+    dot, letter = map(translator.tokenizer.bpe.token_id, ".a")
+    ends = {"eos_id": [dot, translator.tokenizer.eos_id], **options}
+    generator = torch.Generator().manual_seed(0)
+    texts = ["Je vois un chien.", "Nous aimons la vieille maison et l'arbre."]
+    found = translator.translate(texts, "en", pad_id=letter, generator=generator, **ends)
+    assert found == ["I see a dog.", "We love the old house and the tree."]
+    first = translator.alternatives(texts[0], generator=generator, **ends)[0]
+    assert first.tokens[-1] == "."
+    assert first.log_probability > -1
+
+
 def test_samples_are_those_of_the_seed(translator):
     def draw(seed, function=translator.alternatives, **options):
         generator = torch.Generator(translator.device).manual_seed(seed)

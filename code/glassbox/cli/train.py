@@ -61,8 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         data = getattr(described.task_config, entry)
         if data is not None and not Path(data).expanduser().is_file():
             raise FileNotFoundError(f"{described.task}.{entry}: no such file: {data!r}")
-    if arguments.device is not None and "RANK" not in os.environ:
-        find_device(arguments.device)  # if there are several processes, each takes its own later
+    device, several = arguments.device, "RANK" in os.environ
+    if device is not None and not (several and device.startswith("cuda")):
+        find_device(device)  # of several processes, each takes its own GPU later
     folder = (arguments.folder or Path("runs", file.resolve().parent.name)).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)  # otherwise it would fail after reading the data

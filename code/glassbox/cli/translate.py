@@ -86,9 +86,14 @@ def run(arguments: Namespace) -> int:
             raise ValueError(f"--{option} {value} has no effect without sampling: add --sample")
     if arguments.seed is not None and not 0 <= arguments.seed < 2**64:
         raise ValueError(f"--seed={arguments.seed}: expected 0 to {2**64 - 1}")
+    if arguments.sample and (arguments.n_beams or 1) > 1:
+        raise ValueError(f"--beams {arguments.n_beams} contradicts --sample: leave one out")
     beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
     if arguments.length_penalty is not None and beams == 1:
-        raise ValueError("--length-penalty is for beam search: name more than one of --beams")
+        raise ValueError(
+            "--length-penalty is for beam search: leave out --sample, and ask for more than one of "
+            "--beams"
+        )
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassbox.checks import check_kind
-from glassbox.data.alignments import AlignedPair
+from glassbox.data.alignments import AlignedPair, split_words
 from glassbox.translation import Translator
 
 
@@ -90,7 +90,9 @@ def word_attention(
     Raises
     ------
     ValueError
-        If ``when`` is neither.
+        If ``when`` is neither, or a text's words are not those of
+        :func:`~glassbox.data.alignments.split_words`, to which the links of a pair refer, as in
+        "3,5" or "p.m.".
 
     Notes
     -----
@@ -102,7 +104,13 @@ def word_attention(
     tape, _ = translator.reread(source, target[:-1])
     weights = torch.stack([run.weights[0] for name, run in tape.items() if "cross" in name])
     asking = target[1:] if when == "writing" else target[:-1]
-    words = (word_numbers(tokenizer.tokens(ids)) for ids in (asking, source))
+    words = [word_numbers(tokenizer.tokens(ids)) for ids in (asking, source)]
+    for text, numbers in zip((pair.target, pair.source), words, strict=True):
+        expected, found = len(split_words(text)), int(numbers.max()) + 1
+        if found != expected:
+            raise ValueError(
+                f"{text!r} has {expected} words, but {found} as its tokens show them: leave it out"
+            )
     return word_weights(weights, *words)
 
 

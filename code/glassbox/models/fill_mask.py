@@ -64,6 +64,11 @@ class FillMask:
                 f"a tokenizer of {len(tokenizer)} tokens for a model of "
                 f"{model.config.vocab_size}: load both from the same folder"
             )
+        if tokenizer.pad_id not in (None, model.config.pad_id):
+            raise ValueError(
+                f"the model has pad_id={model.config.pad_id}, the tokenizer {tokenizer.pad_id}: "
+                "load both from the same folder"
+            )
         if MASK not in tokenizer.vocabulary:
             raise ValueError(f"the tokenizer has no token {MASK}: expected a BERT's")
         self.model, self.tokenizer = model, tokenizer

@@ -164,8 +164,8 @@ def _change(tables: dict[str, Any], change: str) -> None:
         if not isinstance(tables, dict):
             raise ValueError(f"{change!r}: {place} is {tables!r}, and no table")
     try:
-        tables[last] = tomllib.loads(f"x = {value}")["x"]
-    except tomllib.TOMLDecodeError as error:
+        [tables[last]] = tomllib.loads(f"x = {value}").values()  # several lines are not one value
+    except ValueError as error:
         raise ValueError(
             f"{change!r}: the value is not TOML; text needs its own quotes, inside the shell's: "
             "--set 'table.name=\"text\"'"

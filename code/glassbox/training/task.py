@@ -64,6 +64,28 @@ def defining_task(task: Task) -> dict[str, object]:
     return entries
 
 
+def check_reads(most: int, name: str, asked: int) -> None:
+    """Reject examples that are longer than a model reads, before training meets one.
+
+    Parameters
+    ----------
+    most : int
+        The model's ``max_len``.
+    name, asked : str, int
+        The entry that says how long the examples are, and its value.
+
+    Raises
+    ------
+    ValueError
+        If it is more.
+    """
+    if asked > most:
+        raise ValueError(
+            f"{name}={asked}: this model reads {most} at most; lower it, or take a larger max_len "
+            "for the model"
+        )
+
+
 def sharded_loss(batch: list[int], loss: Callable[[list[int]], Loss], group: Processes) -> Loss:
     """Return the loss of this process's examples in a batch.
 

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby, islice
@@ -280,7 +280,8 @@ class Translator:
             with self._reading([rows[place] for place in places]) as inputs:
                 written = generate(self.model, config=settings, generator=generator, **inputs)
             for place, tokens in zip(places, written.tolist(), strict=True):
-                translations[place] = self.tokenizer.decode(self._end(tokens))
+                ended = _until(tokens, settings.eos_ids)
+                translations[place] = self.tokenizer.decode(ended)
         return translations
 
     def alternatives(
@@ -337,7 +338,7 @@ class Translator:
             else:
                 beams = beam_search(self.model, config=settings, **inputs)
                 rows = beams.token_ids[0][beams.scores[0].isfinite()].tolist()
-        rows = [self._end(ids) for ids in rows]
+        rows = [_until(ids, settings.eos_ids) for ids in rows]
         found: dict[str, Alternative] = {}  # the most probable translation with each text
         logs = self._log_probabilities(row, rows)
         for log, ids in sorted(zip(logs, rows, strict=True), key=lambda pair: -pair[0]):
@@ -390,7 +391,8 @@ class Translator:
         if self.model.config.positions == "learned":
             room = min(room, self.model.config.max_len)
         n_beams = 1 if options.get("sample") else N_BEAMS
-        return configure(None, {"max_new_tokens": room, "n_beams": n_beams, **options})
+        settings = configure(None, {"max_new_tokens": room, "n_beams": n_beams, **options})
+        return settings.for_model(self.model.config)
 
     @contextmanager
     def _reading(self, rows: list[list[int]]) -> Iterator[dict[str, Any]]:
@@ -398,11 +400,6 @@ class Translator:
         source_ids, mask = pad(rows, self.tokenizer.pad_id, device=self.device)
         with evaluating(self.model):
             yield {"source_ids": source_ids, "source_mask": mask}
-
-    def _end(self, tokens: list[int]) -> list[int]:
-        """Cut the tokens off after the first one that ends the target."""
-        eos_id = self.tokenizer.eos_id
-        return tokens[: tokens.index(eos_id) + 1] if eos_id in tokens else tokens
 
     @torch.inference_mode()
     def _log_probabilities(self, source: list[int], targets: list[list[int]]) -> list[float]:
@@ -415,6 +412,12 @@ class Translator:
         logs = logits.float().log_softmax(dim=-1).gather(-1, target_ids[:, 1:, None])[..., 0]
         pairs = zip(logs.tolist(), targets, strict=True)
         return [math.fsum(row[: len(target) - 1]) for row, target in pairs]
+
+
+def _until(tokens: list[int], ends: Collection[int]) -> list[int]:
+    """Cut tokens off after the first one, of those behind the beginning, that ends the target."""
+    places = (place for place, token in enumerate(tokens[1:], 2) if token in ends)
+    return tokens[: next(places, None)]
 
 
 def _batches(rows: dict[int, list[int]], batch_size: int) -> Iterator[list[int]]:

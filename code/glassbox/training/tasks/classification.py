@@ -18,7 +18,7 @@ from glassbox.training.batches import LengthBatches, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.masking import IGNORE
-from glassbox.training.task import held_out_figures
+from glassbox.training.task import check_reads, held_out_figures
 from glassbox.weights import find_weights
 
 Corpus = Literal["sst2", "wnut17"]
@@ -115,9 +115,7 @@ class ClassificationTask:
             If it reads fewer tokens than ``max_len``.
         """
         model = self.kind.from_encoder(self.folder, self.labels).float()
-        asked, most = self.config.max_len, model.config.max_len
-        if asked > most:
-            raise ValueError(f"max_len={asked}: this encoder reads {most} at most")
+        check_reads(model.config.max_len, "max_len", self.config.max_len)
         return type(model)(model.config) if self.config.scratch else model
 
     def epoch(self, number: int) -> list[Step]:

@@ -15,7 +15,7 @@ from glassbox.models.language_model import LanguageModel
 from glassbox.training.batches import RandomBlocks, Step
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.task import held_out_figures
+from glassbox.training.task import check_reads, held_out_figures
 
 Corpus = Literal["shakespeare"]
 Architecture = Literal["gpt2", "llama"]
@@ -112,13 +112,16 @@ class LanguageModelTask:
         Raises
         ------
         ValueError
-            If it has another number of tokens than the text has characters.
+            If it has another number of tokens than the text has characters, or reads fewer of them
+            than ``block_len``.
         """
         kind: Any = KINDS[self.config.architecture]
         given: dict[str, Any] = {"bos_id": None, "eos_id": None, "max_len": self.config.block_len}
         sizes = {"vocab_size": len(self.characters), **given, **self.config.model}
         # refuses another vocabulary now instead of when the trained model is written
-        return CharacterModel(kind(kind.config_class(**sizes)), self.characters).model
+        model = CharacterModel(kind(kind.config_class(**sizes)), self.characters).model
+        check_reads(model.config.max_len, "block_len", self.config.block_len)
+        return model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``: where their blocks begin."""

@@ -20,7 +20,7 @@ from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
 from glassbox.training.masking import IGNORE, check_masking, mask_tokens, n_chosen
-from glassbox.training.task import held_out_figures
+from glassbox.training.task import check_reads, held_out_figures
 
 Corpus = Literal["english"]
 
@@ -125,11 +125,17 @@ class MaskedLanguageModelTask:
         Raises
         ------
         ValueError
-            If it has another number of tokens than the tokenizer.
+            If it has another number of tokens or another padding than the tokenizer, or reads fewer
+            tokens than ``max_len``.
         """
         tokenizer, config = self.tokenizer, self.config
-        sizes = {"vocab_size": len(tokenizer), "max_len": config.max_len, **config.model}
-        model = BertForMaskedLM(BertConfig(pad_id=tokenizer.pad_id or 0, **sizes))
+        sizes = {
+            "vocab_size": len(tokenizer),
+            "max_len": config.max_len,
+            "pad_id": tokenizer.pad_id,
+        }
+        model = BertForMaskedLM(BertConfig(**{**sizes, **config.model}))
+        check_reads(model.config.max_len, "max_len", config.max_len)
         # refuses another vocabulary now instead of when the trained model is loaded
         return FillMask(model, tokenizer).model
 

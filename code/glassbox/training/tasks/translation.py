@@ -18,7 +18,7 @@ from glassbox.data.reading import decoded, two_texts
 from glassbox.training.batches import LengthBatches, Step, stream
 from glassbox.training.distributed import Processes
 from glassbox.training.loss import Loss, cross_entropy
-from glassbox.training.task import held_out_figures
+from glassbox.training.task import check_reads, held_out_figures
 from glassbox.transformer import Transformer, TransformerConfig
 from glassbox.translation import TranslationTokenizer, Translator
 
@@ -69,8 +69,8 @@ class TranslationConfig:
         whatever ``vocab_size`` and ``lowercase`` are; ``directions`` are some of its own.
     pairs : str, optional
         A UTF-8 file with one pair per line, its sentences separated by a tab, in the order of the
-        first direction's languages. With a corpus other than ``"pairs"``, these are further pairs,
-        from which the vocabulary is not learned.
+        first direction's languages; lines that begin with ``#`` are skipped. With a corpus other
+        than ``"pairs"``, these are further pairs, from which the vocabulary is not learned.
     repeat : int
         How many times each of the further pairs is used.
 
@@ -180,22 +180,27 @@ class TranslationTask:
         Raises
         ------
         ValueError
-            If its vocabulary or its special tokens are not those of the tokenizer, or its sizes not
-            those of the translator to fine-tune.
+            If its vocabulary or its special tokens are not those of the tokenizer, it reads fewer
+            tokens than ``max_len``, or more than ``dropout`` differs from the translator to
+            fine-tune.
         """
         tokenizer, sizes = self.tokenizer, self.config.model
         if self.start is not None:
-            model = Transformer(replace(self.start.model.config, **sizes))
-            try:
-                model.load_state_dict(self.start.model.state_dict())
-            except RuntimeError as error:
+            kept = self.start.model.config
+            config = replace(kept, **sizes)
+            # Most sizes have no tensor of their own, and would change what the weights compute.
+            if replace(config, dropout=kept.dropout) != kept:
                 start = f"start={self.config.start!r}"
-                raise ValueError(f"model={sizes} differs from {start}: leave it out") from error
-            return model
-        ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
-        config = TransformerConfig(**{"vocab_size": len(tokenizer), **ids, **sizes})
+                raise ValueError(f"model={sizes} differs from {start}: leave it out")
+        else:
+            ids = {name: getattr(tokenizer, name) for name in ("pad_id", "bos_id", "eos_id")}
+            config = TransformerConfig(**{"vocab_size": len(tokenizer), **ids, **sizes})
         # refuses another vocabulary now instead of when the trained model is written
-        return Translator(Transformer(config), tokenizer).model
+        model = Translator(Transformer(config), tokenizer).model
+        check_reads(model.config.max_len, "max_len", self.config.max_len)
+        if self.start is not None:
+            model.load_state_dict(self.start.model.state_dict())
+        return model
 
     def epoch(self, number: int) -> list[Step]:
         """Return the steps of the epoch with a ``number``, which hold every pair once."""
