@@ -162,7 +162,7 @@ def speed(marks: Mapping[str, float], measured: Mapping[str, Any]) -> Iterator[s
         yield (
             f"In a separate measurement of {one['what'].partition(',')[0]} with "
             f"{one['what'].split(', ')[1]}, a token takes {one['token_ms']:.1f} ms; reading all "
-            "parameters except the position table from memory once takes "
+            "parameters except the position table from memory, once, takes "
             f"{one['limit_ms']:.1f} ms, {one['share']:.0%} of that time{AT_BEST[one['device']]}. "
             f"The time in the table, measured earlier, comes to {whole['ours_ms'] / 128:.1f} ms "
             "per token."

@@ -21,8 +21,8 @@ def vocabulary_slider(
     r"""Show the tokens of a text, with a slider for the number of merges and a field for the text.
 
     The text is split into words as in GPT-2, each word is spelled in bytes, and the first merges
-    are applied: none at the left end of the slider, all :math:`N` at the right end, and at position
-    :math:`p` of 50 :math:`(N + 1)^{p/50} - 1`, rounded, or :math:`p` where that is more.
+    are applied: at position :math:`p`, from 0 to 50, the number :math:`(N + 1)^{p/50} - 1`,
+    rounded, or :math:`p` if that is larger, but never more than all :math:`N`.
 
     Parameters
     ----------
