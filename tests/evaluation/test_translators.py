@@ -103,6 +103,7 @@ def test_dropout_is_off_for_as_long():
     ("sources", "targets", "options", "says"),
     [
         ([], [], {}, "no sentence pair"),
+        (["a"], [" "], {}, "every target is blank"),
         (["a"], [], {}, "1 sources and 0 targets"),
         (["a"], ["b", "c"], {}, "1 sources and 2 targets"),
         (["a"], ["b"], {"to": "de"}, "to='de': expected a language that this translator writes"),

@@ -281,7 +281,7 @@ def test_lines_end_where_an_editor_ends_them(tmp_path: Path) -> None:
     assert read_rows(file, ("en", "fr")) == expected
 
 
-@pytest.mark.parametrize("line", ["only one text", "a\tb\tc", "a\t", "\tb"])
+@pytest.mark.parametrize("line", ["only one text", "a\tb\tc", "a\t", "\tb", "a\t\u200b"])
 def test_a_line_without_two_texts_is_named(line: str, tmp_path: Path) -> None:
     file = tmp_path / "pairs.tsv"
     file.write_text(f"one\tun\n{line}\n", encoding="utf-8")

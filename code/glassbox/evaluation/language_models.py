@@ -76,8 +76,10 @@ def evaluate_language_model(
     """
     context = _check_text(model, token_ids)
     stride = context if stride is None else stride
-    if not 1 <= stride <= context:
-        raise ValueError(f"stride={stride}: expected 1 to max_len={context}, or tokens are missed")
+    if not (isinstance(stride, int) and 1 <= stride <= context):
+        raise ValueError(
+            f"stride={stride}: expected an int, 1 to max_len={context}, or tokens are missed"
+        )
     check_at_least("batch_size", batch_size, 1)
     nats, n_predicted, overlap = 0.0, token_ids.numel() - 1, context - stride
     batches: list[Tensor] = []

@@ -47,8 +47,8 @@ def evaluate_translator(
     Raises
     ------
     ValueError
-        If there is no pair, sources and targets differ in number, or the translator does not write
-        this language.
+        If there is no pair, every target is blank, sources and targets differ in number, or the
+        translator does not write this language.
     TypeError
         If anything but strings is given, or a single one instead of several.
 
@@ -68,6 +68,8 @@ def evaluate_translator(
         for source, target in zip(sources, targets, strict=True)
     ]
     n_bytes = sum(len(tokenizer.decode(target).encode()) for _, target in pairs)
+    if not n_bytes:
+        raise ValueError("every target is blank: expected text to predict")
     pairs.sort(key=lambda pair: (len(pair[1]), len(pair[0])))
     nats, n_tokens = 0.0, 0
     with torch.inference_mode(), evaluating(model):

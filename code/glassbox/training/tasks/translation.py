@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from glassbox.checks import check_counts, check_flags, check_kind, check_number
-from glassbox.data import multi30k, phrases, tatoeba
+from glassbox.data import multi30k, phrases, plain_spaces, tatoeba
 from glassbox.data.components import deal
 from glassbox.data.padding import pad
 from glassbox.data.reading import decoded, two_texts
@@ -287,7 +287,7 @@ def read_rows(path: Path, languages: Two) -> list[Two]:
         If a line does not have two texts or is not UTF-8, naming it.
     """
     expected = f"two texts, in {' and '.join(languages)}, with a tab between"
-    text = decoded(path.expanduser().read_bytes(), path)
+    text = plain_spaces(decoded(path.expanduser().read_bytes(), path))
     # not splitlines(), which also breaks at characters within a sentence, such as U+0085
     return [
         two_texts(path, number, line, expected)
