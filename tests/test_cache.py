@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassbox import padding_mask, record
+from glassbox.around import Around
+from glassbox.attention.multi_head import MultiHeadAttention
 from glassbox.cache import Cache, KeyValueCache, LayerCache
 from tests.machines import KINDS, assert_near, make, texts
 
@@ -277,6 +279,24 @@ def test_after_a_reorder_reading_goes_on_as_if_the_texts_had_stood_there(model, 
     cache.reorder(order)
     memory, target = memory[order], target[order]
     assert_near(read(model, target, memory, [1, 2], cache), model.decode(target, memory)[:, 3:])
+
+
+@pytest.mark.parametrize("trained", ["key", "value"])
+def test_rows_may_change_places_where_keys_or_values_alone_are_trained(trained):
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(8, 2).requires_grad_(False)
+    attention.get_submodule(trained).requires_grad_(True)
+    x, cache, loss = torch.randn(2, 3, 8), KeyValueCache(3), torch.zeros(())
+    for place in range(3):
+        step = x[:, place : place + 1]
+        out = attention(step, causal=True, around=Around(cache=cache))
+        loss = loss + out.square().sum()
+        cache.reorder(torch.tensor([1, 0]))
+    loss.backward()
+    (gradient, _) = (x.grad for x in attention.get_submodule(trained).parameters())
+    assert gradient is not None
+    assert gradient.isfinite().all()
+    assert gradient.any()
 
 
 def test_rows_of_one_memory_may_change_places_without_it(model):

@@ -88,6 +88,14 @@ def test_rows_that_do_not_divide_among_the_pieces_are_there_too(threads, d_out, 
     assert used == ["bmm", "linear"][: 1 + bool(left_over)]
 
 
+def test_biases_may_be_mapped_over():
+    map_ = linear(torch.randn(5, 3), torch.zeros(5))
+    x, biases = torch.randn(1, 3), torch.randn(4, 5)
+    with cores(2):
+        found = torch.func.vmap(lambda b: torch.func.functional_call(map_, {"bias": b}, x))(biases)
+    EQUAL(found[:, 0], x @ map_.weight.mT + biases)
+
+
 def test_long_vectors_are_left_to_pytorch():
     module = linear(torch.randn(20, 5))
     with cores(2, long=20) as used:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from glassbox import files
 from glassbox.files import atomic_update, atomic_write, lock, remove, sweep
 
 
@@ -198,6 +199,26 @@ def test_a_link_stays_one_and_what_it_names_is_written(tmp_path: Path) -> None:
         part.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+def test_a_link_to_a_folder_that_is_not_there_yet_stays_one(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "real")
+    with atomic_update(link) as part:
+        (part / "new").touch()
+    assert link.is_symlink()
+    assert (tmp_path / "real" / "new").exists()
+
+
+def test_an_error_names_the_folder_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(**_options: object) -> None:
+        raise PermissionError(13, "Permission denied", "a name that nobody asked for")
+
+    monkeypatch.setattr(files, "TemporaryDirectory", refused)
+    with pytest.raises(PermissionError, match=f"'{tmp_path}'"), atomic_update(tmp_path):
+        pass
 
 
 def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from huggingface_hub.errors import GatedRepoError
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -238,6 +239,15 @@ def test_a_model_with_a_changed_part_is_not_saved_as_another(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+def test_an_attribute_of_ones_own_is_not_in_the_way(tmp_path):
+    model: Any = small_gpt2()
+    model.note = model.decoder.layers[0].note = "mine"
+    model.save_pretrained(tmp_path / "model")
+    model.forward = print  # this hides a method
+    with pytest.raises(ValueError, match=r"^forward is not what the configuration says"):
+        model.save_pretrained(tmp_path / "other")
+
+
 class WithScore(GPT2):
     """A reader's own: a GPT-2 with a head that no published one has."""
 
@@ -290,6 +300,15 @@ def test_a_model_of_ours_is_copied(saved):
     with torch.no_grad():
         copied.source_embedding.weight.zero_()
     assert model.source_embedding.weight.abs().max() > 0
+
+
+@pytest.mark.parametrize("build", FROM_WEIGHTS.values(), ids=FROM_WEIGHTS)
+def test_a_state_dict_gets_the_reference_s_names_though_it_names_tied_parameters_twice(build):
+    model = build()
+    found = model.to_reference(model.state_dict())
+    expected = model.export()[1]
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], x) for name, x in expected.items())
 
 
 def test_loading_draws_no_random_numbers_and_takes_no_memory_twice(saved):
@@ -383,10 +402,10 @@ def test_a_write_that_fails_leaves_what_was_there(saved, monkeypatch):
 
     def full(_tensors: Any, file: Path, **_options: Any) -> None:
         assert file.parent.parent == saved  # on the same disk, where a move is one step
-        raise OSError("no space left on device")
+        raise SafetensorError("no space left on device")
 
     monkeypatch.setattr(weights, "save_file", full)
-    with pytest.raises(OSError, match="no space left"):
+    with pytest.raises(OSError, match=f"cannot be written to {saved}: no space left"):
         make().save_pretrained(saved)
     assert {file.name: file.read_bytes() for file in saved.iterdir()} == before
 
@@ -407,6 +426,13 @@ def test_home_is_understood(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     make().save_pretrained("~/mine")
     assert (tmp_path / "mine" / "model.safetensors").is_file()
+
+
+def test_a_tilde_behind_a_dot_is_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make().save_pretrained("./~mine")
+    assert (tmp_path / "~mine" / "model.safetensors").is_file()
+    Transformer.from_pretrained("./~mine")
 
 
 def test_a_parameter_with_two_names_is_found_without_being_told():
@@ -463,6 +489,11 @@ def damage(folder: Path, **entries: Any) -> Path:
 
 def without_last_part(folder: Path) -> Path:
     (split(folder) / "model-00003-of-00003.safetensors").unlink()
+    return folder
+
+
+def with_part_of_another(folder: Path) -> Path:
+    (split(folder) / "model-00001-of-00004.safetensors").write_bytes(b"")
     return folder
 
 
@@ -554,6 +585,11 @@ BAD_FILES: dict[str, Any] = {
         without_last_part,
         FileNotFoundError,
         ["2 of 3 files", "model-00001-of-00003.safetensors", "fetch the others"],
+    ),
+    "a part of another model": (
+        with_part_of_another,
+        ValueError,
+        ["holds model-00001-of-00004.safetensors beside all 3 files like", "move away"],
     ),
     "a part that is cut off": (
         cut_last_part,

@@ -162,21 +162,22 @@ class _BlockwiseAttention(torch.autograd.Function):
         grads = [torch.zeros_like(x, dtype=precision) for x in (query, key, value)]
         query_grad, *memory_grads = grads
         by_query = _blocks(size, query, mask, out, log_sum, out_grad, query_grad)
-        for reach, (queries, rows, outputs, log_sums, grad, queries_grad) in zip(
-            count(last, size), by_query
-        ):
-            queries, grad = queries.to(precision), grad.to(precision)
-            # A score's gradient is its weight times (the weight's gradient minus this average).
-            average = (grad * outputs).sum(dim=-1, keepdim=True)
-            for unseen, keys, values, keys_grad, values_grad in _seen_blocks(
-                size, rows, reach, key, value, *memory_grads
+        with torch.autocast(query.device.type, enabled=False):
+            for reach, (queries, rows, outputs, log_sums, grad, queries_grad) in zip(
+                count(last, size), by_query
             ):
-                keys, values = keys.to(precision), values.to(precision)
-                weights = _scores(queries * scale, keys, unseen).sub_(log_sums).exp_()
-                scores_grad = (grad @ values.mT).sub_(average).mul_(weights)
-                values_grad += weights.mT @ grad
-                queries_grad += scores_grad @ keys * scale
-                keys_grad += scores_grad.mT @ queries * scale
+                queries, grad = queries.to(precision), grad.to(precision)
+                # A score's gradient is its weight times (the weight's gradient minus this average).
+                average = (grad * outputs).sum(dim=-1, keepdim=True)
+                for unseen, keys, values, keys_grad, values_grad in _seen_blocks(
+                    size, rows, reach, key, value, *memory_grads
+                ):
+                    keys, values = keys.to(precision), values.to(precision)
+                    weights = _scores(queries * scale, keys, unseen).sub_(log_sums).exp_()
+                    scores_grad = (grad @ values.mT).sub_(average).mul_(weights)
+                    values_grad += weights.mT @ grad
+                    queries_grad += scores_grad @ keys * scale
+                    keys_grad += scores_grad.mT @ queries * scale
         return *(x.to(query.dtype) for x in grads), None, None, None, None
 
 

@@ -113,7 +113,10 @@ class KeyValueCache:
         """
         check_dtype("rows", rows, INTEGERS, "integers, the rows to keep: torch.as_tensor({0})")
         if self._key is not None and self._value is not None:
-            self._key, self._value = (self._moved(x, rows) for x in (self._key, self._value))
+            in_use = _in_use(self._key) or _in_use(self._value)
+            self._key, self._value = (
+                self._moved(x, rows, in_use) for x in (self._key, self._value)
+            )
 
     def crop(self, length: int) -> None:
         """Discard all positions from ``length`` on.
@@ -139,8 +142,8 @@ class KeyValueCache:
         outside = not (torch.compiler.is_compiling() or torch.is_inference_mode_enabled())
         return filled.clone() if outside and filled.is_inference() else filled
 
-    def _moved(self, buffer: Tensor, rows: Tensor) -> Tensor:
-        if rows.numel() != buffer.size(0) or _in_use(buffer):
+    def _moved(self, buffer: Tensor, rows: Tensor, in_use: bool) -> Tensor:
+        if in_use or rows.numel() != buffer.size(0):
             return buffer.index_select(0, rows)
         filled = buffer[:, :, : self.length]  # the rest is still empty
         filled.copy_(filled.index_select(0, rows))
@@ -203,6 +206,7 @@ class Cache:
 
     def __init__(self, n_layers: int, max_len: int) -> None:
         check_at_least("n_layers", n_layers, 1)
+        check_at_least("max_len", max_len, 1)
         self.max_len = max_len
         self.layers = [LayerCache(KeyValueCache(max_len), KeyValueCache()) for _ in range(n_layers)]
 

@@ -51,14 +51,9 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
         If something cannot be written, for example because the disk is full or the destination of
         a file is a folder, or if nothing was.
     """
-    path = Path(path).expanduser()
-    path = path.resolve() if path.is_symlink() else path
+    path = _destination(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        folder = TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-", suffix=PART)
-    except OSError as error:  # which names a file that nobody asked for
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    with folder as beside:
+    with _temporary(path, path.parent, f".{path.name}-") as beside:
         part = Path(beside, path.name)
         yield part
         for written in (*part.rglob("*"), part):
@@ -102,11 +97,11 @@ def atomic_update(folder: StrPath) -> Iterator[Path]:
     OSError
         If something cannot be written, for example because a folder has a file's name.
     """
-    path = Path(folder).expanduser()
+    path = _destination(folder)
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"{path} is a file; expected a folder to write to")
     path.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path, prefix=".writing-", suffix=PART) as beside:
+    with _temporary(path, path, ".writing-") as beside:
         yield Path(beside)
         files = sorted(Path(beside).iterdir())
         for file in files:
@@ -211,6 +206,20 @@ def read_json(file: Path) -> dict[str, Any]:
 def write_json(file: Path, content: Mapping[str, Any], **options: Any) -> None:
     """Write ``content`` to a ``file`` as JSON in UTF-8; ``json.dumps`` is given ``options``."""
     file.write_text(json.dumps(content, ensure_ascii=False, **options) + "\n", encoding="utf-8")
+
+
+def _destination(path: StrPath) -> Path:
+    """Return where to write: ``~`` is the home, and a link stands for what it names."""
+    path = Path(os.path.expanduser(path))  # before it is a Path, which would drop ./ before ~
+    return path.resolve() if path.is_symlink() else path
+
+
+def _temporary(path: Path, folder: Path, prefix: str) -> TemporaryDirectory[str]:
+    """Make a hidden folder for writing, whose name begins with ``prefix``, in ``folder``."""
+    try:
+        return TemporaryDirectory(dir=folder, prefix=prefix, suffix=PART)
+    except OSError as error:  # which names a file that nobody asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _keep_mode(old: Path, new: Path) -> None:

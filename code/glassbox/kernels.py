@@ -50,7 +50,8 @@ def formulas(*names: str) -> Iterator[None]:
     ------
     None
         None of their kernels runs in this thread meanwhile. Compiled code keeps its kernels. With
-        activation checkpointing on a CPU, run the backward pass inside the block too.
+        activation checkpointing on a CPU, run the backward pass inside the block too. Second
+        derivatives through attention (``create_graph=True``) need the formulas.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def _few_rows(linear: Any, x: Tensor) -> Tensor:
     products = torch.bmm(weight[:even].view(pieces, -1, weight.size(1)), columns)
     out = products.flatten(0, 1).mT.contiguous().view(*x.shape[:-1], even)
     out = out if even == len(weight) else torch.cat([out, F.linear(x, weight[even:])], dim=-1)
-    return out if bias is None else out.add_(bias)
+    return out if bias is None else out + bias
 
 
 class _CrossEntropy(Function):

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import reduce
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import torch
@@ -218,7 +217,9 @@ class Pretrained(nn.Module):
         dict of str to Tensor
             The parameters under the reference's names.
         """
-        return self.reference_layout().write_weights(weights)
+        tied = self.tied_names()  # of a tied parameter, one name is enough
+        once = {name: x for name, x in weights.items() if tied.get(name) not in weights}
+        return self.reference_layout().write_weights(once)
 
     def save_pretrained(self, folder: StrPath, dtype: torch.dtype | None = None) -> None:
         """Write ``config.json`` and ``model.safetensors`` as the reference library reads them.
@@ -247,7 +248,7 @@ class Pretrained(nn.Module):
                 "torch.bfloat16"
             )
         entries, weights = self.export(dtype)
-        write_model(Path(folder), entries, weights)
+        write_model(folder, entries, weights)
 
     def export(self, dtype: torch.dtype | None = None) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what :meth:`save_pretrained` writes: the entries of ``config.json`` and tensors.
@@ -285,7 +286,10 @@ class Pretrained(nn.Module):
         for name, part in expected.named_modules():
             given = parts.get(name, part)  # if it is missing, so are its parameters
             was, now = _settings(part), _settings(given)
-            if type(given) is type(part) and (was == now or isinstance(part, nn.Dropout)):
+            # An attribute of the user's own changes nothing, unless it hides one of the class.
+            kept = [key for key in was | now if key in was or hasattr(part, key)]
+            changed = [key for key in kept if was.get(key) != now.get(key)]
+            if type(given) is type(part) and (not changed or isinstance(part, nn.Dropout)):
                 continue
             if isinstance(part, Positions):
                 raise ValueError(
@@ -294,9 +298,9 @@ class Pretrained(nn.Module):
                     "only interleaved differs, permute the weights and biases of queries and keys "
                     "to match, with interleaved_to_half"
                 )
-            changed = [f"{name}.{key}" for key in now if now[key] != was.get(key)]
+            settings = ", ".join(f"{name}.{key}".lstrip(".") for key in changed)
             raise ValueError(
-                f"{', '.join(changed) or name} is not what the configuration says, and only that "
+                f"{settings or name} is not what the configuration says, and only that "
                 "is saved: the file would load as another model. Undo the change first"
             )
         tied, ours = self.tied_names(), self.state_dict(keep_vars=True)
@@ -473,6 +477,7 @@ def read_source(source: Source) -> tuple[dict[str, Any], dict[str, Tensor], str]
     """
     expected = "a name on the Hugging Face hub, a folder, or a model of transformers"
     check_type("source", source, str | os.PathLike | nn.Module | None, expected)
+    source = getattr(source, "_orig_mod", source)  # what torch.compile has wrapped
     where = f"this {type(source).__name__}"
     if isinstance(source, Pretrained):
         return *source.export(), where

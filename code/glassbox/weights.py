@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 GENERATION_FILE = "generation_config.json"
 SPECIAL_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 #: A large model's tensors are divided among files with these names.
-PARTS = "model-?????-of-?????.safetensors"
+PARTS = f"model-{'[0-9]' * 5}-of-{'[0-9]' * 5}.safetensors"
 #: The files downloaded from the hub: configuration, unpickled weights, tokenizer.
 WANTED = [WEIGHTS_FILE, PARTS, "tokenizer_config.json", "*.spm", *OF_A_MODEL, *OF_A_TOKENIZER]
 
@@ -179,16 +179,14 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     Raises
     ------
     ValueError
-        If a file is not safetensors or is truncated.
+        If a file is not safetensors or is truncated, or is no part of what the others are.
     FileNotFoundError
         If there is no file, or one of several is missing.
     """
     whole = folder / WEIGHTS_FILE
     files = [whole] if whole.is_file() else sorted(folder.glob(PARTS)) or [whole]
-    if files[0] != whole and len(files) != (total := int(files[0].stem[-5:])):
-        raise FileNotFoundError(
-            f"{folder} holds {len(files)} of {total} files like {files[0].name}: fetch the others"
-        )
+    if files[0] != whole:
+        _check_parts(files)
     return {name: x for file in files for name, x in read_tensors(file).items()}
 
 
@@ -212,12 +210,12 @@ def read_tensors(file: Path) -> dict[str, Tensor]:
         ) from error
 
 
-def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
+def write_model(folder: StrPath, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
     """Write ``config.json`` and ``model.safetensors``, replacing old files only when complete.
 
     Parameters
     ----------
-    folder : Path
+    folder : str or path
         Created if it is missing.
     config : mapping
         The entries of ``config.json``.
@@ -228,14 +226,36 @@ def write_model(folder: Path, config: Mapping[str, Any], weights: Mapping[str, T
     ------
     FileExistsError
         If ``folder`` is a file.
+    OSError
+        If something cannot be written, as on a full disk.
     """
     with atomic_update(folder) as written:
         write_json(written / CONFIG_FILE, config, indent=2, sort_keys=True)
         whole = torch.contiguous_format  # and a copy, for tensors that share memory
         tensors = {name: x.clone(memory_format=whole) for name, x in weights.items()}
-        save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
+        try:
+            save_file(tensors, written / WEIGHTS_FILE, metadata={"format": "pt"})
+        except SafetensorError as error:
+            raise OSError(f"{WEIGHTS_FILE} cannot be written to {folder}: {error}") from error
         # safetensors creates the file with mode 0600.
         (written / WEIGHTS_FILE).chmod((written / CONFIG_FILE).stat().st_mode)
+
+
+def _check_parts(files: Sequence[Path]) -> None:
+    """Reject files that are not all of those into which one model is divided."""
+    name, found = files[0].name, {file.name for file in files}
+    total = files[0].stem[-5:]
+    expected = {f"model-{part:05}-of-{total}.safetensors" for part in range(1, int(total) + 1)}
+    if missing := len(expected - found):
+        raise FileNotFoundError(
+            f"{files[0].parent} holds {len(expected) - missing} of {len(expected)} files like "
+            f"{name}: fetch the others"
+        )
+    if surplus := found - expected:
+        raise ValueError(
+            f"{files[0].parent} holds {min(surplus)} beside all {len(expected)} files like {name}: "
+            "move away what belongs to another model"
+        )
 
 
 def _means_a_path(name: str) -> bool:

@@ -166,8 +166,9 @@ def test_a_model_without_memory_gives_shapes():
 def test_compiled_and_exported_it_gives_the_same():
     bert, ids = Bert(BertConfig(**SIZES)).eval(), some_ids(2, 5)
     mask, expected = padding_mask(ids, pad_id=0), bert(ids)
-    compiled = torch.compile(bert, backend="aot_eager", fullgraph=True)
+    compiled: Any = torch.compile(bert, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(compiled(ids, mask), expected)
+    assert torch.equal(Bert.from_pretrained(compiled)(ids, mask), expected)  # of what it wraps
     exported = torch.export.export(bert, (ids, mask))
     torch.testing.assert_close(exported.module()(ids, mask), expected)
 

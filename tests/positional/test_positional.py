@@ -493,3 +493,10 @@ def test_the_bias_falls_with_the_distance_on_both_sides():
         for i, q in enumerate(q_positions.tolist()):
             expected = [-slope * abs(q - k) for k in range(60)]
             assert bias[h, i].tolist() == pytest.approx(expected)
+
+
+def test_learned_positions_may_be_mapped_over():
+    scheme = LearnedPositions(9, 8)
+    x, positions = torch.randn(3, 1, 4, 8), torch.randint(9, (3, 1, 4))
+    found = torch.func.vmap(scheme.embed)(x, positions)
+    assert torch.equal(found, x + scheme.table(positions))

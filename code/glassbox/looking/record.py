@@ -120,9 +120,9 @@ def record(model: nn.Module) -> Iterator[Tape]:
     The model does not change: nothing is stored on its modules, tensors keep their gradients, and
     outputs stay the same up to rounding (without a recording PyTorch's fused kernel computes
     them). Recordings may be nested, even of a model and one of its parts, and do not include what
-    other threads compute. A compiled model runs uncompiled while it is recorded. With activation
-    checkpointing on a CPU, run the backward pass inside the block too: it computes the
-    checkpointed attentions again, and they are recorded twice.
+    other threads compute. A compiled model, if it was compiled before the block, runs uncompiled
+    while it is recorded. With activation checkpointing on a CPU, run the backward pass inside the
+    block too: it computes the checkpointed attentions again, and they are recorded twice.
 
     Parameters
     ----------

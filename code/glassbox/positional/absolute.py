@@ -3,9 +3,15 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor as is_wrapped
 
 from glassbox.around import NOTHING, Around
-from glassbox.checks import check_base, check_embeddings, check_even, check_tensors
+from glassbox.checks import (
+    check_base,
+    check_embeddings,
+    check_even,
+    check_tensors,
+)
 
 
 class Positions(nn.Module):
@@ -253,7 +259,8 @@ class LearnedPositions(Positions):
         return x + self.table(positions)
 
     def _check_range(self, positions: Tensor) -> None:
-        if torch.compiler.is_compiling() or positions.is_meta or not positions.numel():
+        hidden = torch.compiler.is_compiling() or positions.is_meta or is_wrapped(positions)
+        if hidden or not positions.numel():
             return
         low, high = (int(end) for end in positions.aminmax())
         if low < 0 or high >= self.table.num_embeddings:

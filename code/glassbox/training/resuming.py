@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from safetensors import SafetensorError
-
 from glassbox.files import atomic_write, lock, remove, sweep
 from glassbox.training.averaging import average
 from glassbox.training.checkpoint import (
@@ -125,7 +123,7 @@ def write_model(training: TrainingState) -> None:
             with atomic_write(place) as part:
                 part.mkdir()
                 task.save(model.eval(), part)
-        except (OSError, SafetensorError) as error:
+        except OSError as error:
             raise CheckpointError(
                 f"the model cannot be written to {place}: {error}. The checkpoints are complete: "
                 "the same command writes it, once it can"
