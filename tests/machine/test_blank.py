@@ -169,6 +169,26 @@ def test_a_reader_types_hides_and_puts_in(piece, fill_mask):
     assert shown.seen.problems == []
 
 
+def test_a_guess_may_be_chosen_before_the_model_is_loaded(piece):
+    shown = piece()
+    place = shown.part("pieces").get_by_label("blank").get_attribute("data-position")
+    guess = shown.part("bars").locator("button").nth(1)
+    token = guess.locator("b").inner_text()
+    guess.click()
+    shown.part("answer").locator("button").click()
+    wait(shown, "No blank")
+    assert shown.part("pieces").locator(f"[data-position='{place}']").inner_text() == token
+    assert shown.seen.problems == []
+
+
+def test_a_piece_chosen_before_the_model_is_loaded_is_hidden_once_it_is(piece):
+    shown = piece()
+    shown.part("pieces").locator("button").nth(1).click()
+    shown.page.keyboard.press("Enter")
+    wait(shown, "2 blanks filled")
+    assert shown.part("pieces").locator("button").nth(1).inner_text() == "___"
+
+
 def test_it_is_accessible_on_a_phone(piece):
     shown = piece(width=390)
     assert run(shown.page, ".gb-machine", runOnly=RULES) == []

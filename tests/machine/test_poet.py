@@ -145,6 +145,15 @@ def test_a_reader_lets_it_write_and_chooses_a_character(piece, model):
     assert shown.seen.problems == []
 
 
+def test_starting_over_before_the_model_is_loaded_writes_nothing_on(piece):
+    shown = piece()
+    shown.part("restart").click()
+    shown.page.keyboard.press("Enter")
+    shown.page.wait_for_selector("[data-state='done']")
+    poem, field = (shown.page.locator(f"[data-machine='{x}']") for x in ("poem", "beginning"))
+    assert poem.text_content() == field.input_value() == poet.BEGINNING
+
+
 def test_it_can_be_asked_again_after_its_scripts_could_not_be_loaded(piece):
     shown = piece()
     field, status = shown.page.locator("[data-machine='beginning']"), shown.part("status")

@@ -95,6 +95,22 @@ def test_a_token_says_what_it_looks_at_to_pointer_finger_and_keyboard(read, widt
     page.wait_for_function("document.querySelector('.gb-telling b').className === 'gb-key-ink'")
 
 
+def test_the_keyboard_reaches_the_last_token_that_is_written_and_no_later_one(read):
+    page = read(FRONT).page
+    page.evaluate("window.focused = () => document.activeElement.textContent")
+    for _ in range(4):
+        page.locator("[data-do=back]").click()
+    written = page.locator(f"{STAGE} .gb-to .gb-t")
+    written.first.focus()
+    page.keyboard.press("End")
+    assert page.evaluate("focused()") == written.nth(3).text_content()
+    page.locator(f"{STAGE} .gb-from .gb-t").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("focused()") == written.nth(3).text_content()
+    assert page.evaluate("scrollY") == 0
+
+
 def test_the_translation_is_written_one_token_at_a_time(read):
     page = read(FRONT).page
     page.locator(".gb-choice input").nth(1).check()

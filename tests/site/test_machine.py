@@ -363,6 +363,16 @@ def test_what_it_reads_is_new_before_the_first_token_and_the_rest_is_dimmed_unti
     assert max(others) <= 0.5
 
 
+def test_a_translation_without_a_space_does_not_widen_the_page(read):
+    page = awake(read(PAGE, width=390))
+    page.evaluate("""() => {
+      for (const each of document.querySelectorAll(".gb-m-answer")) {
+        each.append(Object.assign(document.createElement("i"), { textContent: "ha".repeat(60) }));
+      }
+    }""")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_the_keyboard_does_it_all(read):
     page = awake(read(PAGE))
     machine(page, "sentence").fill("J'aime les chiens.")

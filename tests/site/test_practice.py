@@ -177,6 +177,16 @@ def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
     assert page.evaluate(key) == f"0/{total}"
 
 
+def test_answers_given_in_another_tab_are_kept(read):
+    one = read(PAGE).page
+    other = one.context.new_page()
+    other.goto(one.url)
+    for place, page in enumerate((one, other)):
+        page.locator(".gb-quiz").nth(place).locator(".gb-right summary").click()
+    assert "2 of " in other.locator(".gb-score").inner_text()
+    other.close()
+
+
 @pytest.mark.parametrize("place", [".gb-stub", ".gb-quiz"])
 def test_without_scripts_stub_links_and_quiz_are_there(read, place):
     page = read(PAGE, java_script_enabled=False).page

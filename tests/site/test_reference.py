@@ -88,6 +88,19 @@ def test_search_finds_a_word_however_it_is_spelled(read):
         assert found >= {hit["href"] for hit in ask(page, written)[:2]}, asked
 
 
+def test_a_word_longer_than_the_page_wraps(read):
+    page = read(f"search.html?q={'a' * 120}", width=390).page
+    page.wait_for_selector(".gb-found .gb-status:not(:empty)")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("address", ["chapters/glossary.html", "chapters/07_encoder.html"])
+def test_an_address_with_a_damaged_hash_is_that_of_the_page(read, address):
+    seen = read(address + "#%E0%A4%A")
+    seen.page.wait_for_load_state()
+    assert seen.problems == []
+
+
 @pytest.mark.parametrize("page_at", ["search.html", "chapters/02_tokens_and_embeddings.html"])
 def test_an_index_that_could_not_be_loaded_is_asked_for_again(visit, site, page_at):
     page = visit().page

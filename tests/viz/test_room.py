@@ -96,6 +96,14 @@ def test_a_view_makes_room_when_its_window_grows_or_shrinks(show: Show) -> None:
     frame.wait_for_selector(".scroller:not(.wide)")
 
 
+def test_what_is_said_of_the_drawing_follows_its_width(show: Show) -> None:
+    shown = show(model_view(records(heads=12), TOKENS))
+    said = shown.frame.locator(".readout")
+    assert "Scroll sideways" not in (said.text_content() or "")
+    shown.page.set_viewport_size({"width": 320, "height": 800})
+    said.get_by_text("Scroll sideways to see all").wait_for()
+
+
 def test_a_wide_drawing_scrolls_inside_the_frame(show: Show) -> None:
     frame = show(model_view(records(), TOKENS), width=390).frame
     assert frame.locator(".scroller").evaluate("e => e.scrollWidth > e.clientWidth")

@@ -153,6 +153,16 @@ def test_a_sentence_is_written_to_its_end_by_keyboard_and_taken_back(show: Show)
     assert texts(page, "written") == ["time"]
 
 
+def test_the_focus_stays_in_the_list_when_its_row_goes(show: Show) -> None:
+    page = show(sentence()).page
+    shown = page.locator(".gb-next tbody tr:not(.gb-blank)[data-part=offer] button")
+    before, lost = shown.count(), "document.activeElement.closest('.gb-blank') ?? ''"
+    shown.last.press("Enter")
+    assert shown.count() < before
+    assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+    assert page.evaluate(lost) == ""
+
+
 def test_what_is_cut_off_cannot_be_chosen(show: Show) -> None:
     page = show(sentence()).page
     slide(page, "k", 1)

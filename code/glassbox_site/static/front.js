@@ -119,14 +119,15 @@
   scene.addEventListener("keydown", (event) => {
     const token = event.target.closest(".gb-t");
     if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
-    const [row, other] = source.includes(token) ? [source, written] : [written, source];
+    const seen = written.slice(0, step);
+    const [row, other] = source.includes(token) ? [source, seen] : [seen, source];
     const upright = getComputedStyle(token.parentElement).flexDirection === "column";
     const [less, more, across] = upright ? ["ArrowUp", "ArrowDown", /^Arrow(Left|Right)$/] : ["ArrowLeft", "ArrowRight", /^Arrow(Up|Down)$/];
     const place = row.indexOf(token);
     const to = {
       [less]: row[place - 1], [more]: row[place + 1], Home: row[0], End: row.at(-1),
     }[event.key] ?? (across.test(event.key) ? other[Math.min(place, other.length - 1)] : undefined);
-    if (!to || to.classList.contains("gb-later")) return;
+    if (!to) return;
     event.preventDefault();
     for (const each of source.includes(to) ? source : written) each.tabIndex = each === to ? 0 : -1;
     to.focus();

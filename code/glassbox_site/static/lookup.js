@@ -36,7 +36,8 @@
   field.addEventListener("input", find);
 
   const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let target;
+    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { /* no name at all */ }
     if (!target?.closest("[hidden]")) return;
     field.value = "";
     find();

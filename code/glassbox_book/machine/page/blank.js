@@ -23,16 +23,17 @@ export class Blank extends Panel {
     this.root.dataset.awake = "";
     this.part("controls").hidden = false;
     this.drawPieces();
-    this.root.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.read(); });
+    this.root.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.field.value !== this.known) this.pending = null;  // it was about other pieces
+      this.submitted(() => this.read());
+    });
     const pressed = (box, act) => box.addEventListener("click", ({ target }) => {
       const button = target.closest("button");
-      if (button) this.whenLoaded(() => act(button.dataset), button);
+      if (button) this.whenLoaded(() => act(button), button);
     });
-    pressed(this.output, ({ position }) => this.put(Number(position), this.mask, MASK));
-    pressed(this.part("bars"), ({ id }) => {
-      const one = this.likely.get(this.position).find((guess) => guess.id === Number(id));
-      return this.put(this.position, one.id, one.piece);
-    });
+    pressed(this.output, ({ dataset }) => this.put(Number(dataset.position), this.mask, MASK));
+    pressed(this.part("bars"), (bar) => this.put(this.position, Number(bar.dataset.id), bar.querySelector("b").textContent));
   }
 
   // Another piece at a position, or a blank.

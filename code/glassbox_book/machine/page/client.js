@@ -105,4 +105,13 @@ export class Panel {
     this.place.append(button);
     if (pressed.type !== "range") button.focus();  // a slider that is moved keeps the focus
   }
+
+  // What is pending is done instead of what the form asks for.
+  async submitted(act) {
+    const { pending } = this;
+    if (!pending) return act();
+    try { await this.load(); } catch ({ message }) { return this.say(message); }
+    this.pending = null;
+    return pending();
+  }
 }

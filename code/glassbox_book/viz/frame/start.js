@@ -166,8 +166,11 @@ if (choices) onKeys(choices, ['Escape'], release);
 useBookFont().then(() => {
   theme.watch(draw);
   draw();
+  const wide = () => panels.filter(({ scroller }) => scroller.matches('.wide')).length;
   new ResizeObserver(() => {
+    const before = wide();
     panels.forEach(fit);
+    if (wide() !== before && !state.held) rest(panels[0]); // which says whether there is more to see
     fitFrame();
   }).observe(main);
 });

@@ -82,6 +82,7 @@ glassboxWidgets.define('next_token', (root) => {
     const was = ofOffers(groups, share(groups));
     const left = ofOffers(groups, counts);
     now = ofOffers(groups, shares).map((each, i) => each * left[i]);
+    const focused = rows.find((row) => row.contains(document.activeElement));
     rows.forEach((row, i) => {
       const offer = node[1][i];
       row.classList.toggle('gb-blank', !offer);
@@ -90,7 +91,9 @@ glassboxWidgets.define('next_token', (root) => {
       row.querySelector('button').setAttribute('aria-disabled', ended || !left[i]);
       bar(row, was[i], now[i], left[i]);
     });
-    rows.findLast((row) => !row.classList.contains('gb-blank')).after(others); // empty rows stand below
+    const last = rows.findLast((row) => !row.classList.contains('gb-blank'));
+    last.after(others); // empty rows stand below
+    if (focused?.classList.contains('gb-blank')) last.querySelector('button').focus();
     const rest = (numbers) => Math.max(0, 1 - numbers.reduce((sum, x) => sum + x, 0));
     const outside = kept - left.filter((count) => count).length;
     write(

@@ -38,7 +38,8 @@
 
   // What is linked to is seen: what it stands in opens, and of a section that goes deeper the fold.
   const unfold = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let target;
+    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { /* no name at all */ }
     if (!target) return;
     const closed = [];
     for (let box = target; box; box = box.parentElement) if (box.matches("details:not([open])")) closed.push(box);
