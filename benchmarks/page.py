@@ -52,7 +52,7 @@ LEARNING = """\
 Each {ref}`card <cards>` names the command and the machine used to train the model with
 `glassbox.training`.
 Where there are several seeds, the figure is their mean with the standard deviation.
-Without an entry under *published*, we found no figure that we could check."""
+Where there is no entry under *published*, we found no figure that we could check."""
 SPEED = """\
 `make bench` repeatedly times two programs in turn: the book's code and a reference, which in some
 rows is another version of the book's code.

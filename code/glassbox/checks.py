@@ -460,6 +460,24 @@ def check_token_ids(
         raise _unmasked_padding(what, unmasked)
 
 
+def check_range(positions: Tensor, max_len: int) -> None:
+    """Reject positions that are not in a table of ``max_len``, where the values can be seen.
+
+    Raises
+    ------
+    ValueError
+        If one is not, naming the lowest and the highest.
+    """
+    if torch.compiler.is_compiling() or positions.is_meta or is_wrapped(positions):
+        return
+    low, high = (int(end) for end in positions.aminmax()) if positions.numel() else (0, 0)
+    if low < 0 or high >= max_len:
+        raise ValueError(
+            f"positions run from {low} to {high}; this table has {max_len}, 0 to {max_len - 1}: "
+            "shorten the text or split it"
+        )
+
+
 def _unmasked_padding(what: str, pad_id: int) -> ValueError:
     mask = "mask" if what == "token_ids" else what.replace("_ids", "_mask")
     return ValueError(

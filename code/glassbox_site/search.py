@@ -77,8 +77,12 @@ def text_of(node: nodes.Node) -> str:
 
 
 def _says_nothing(node: nodes.Element) -> bool:
-    """Return whether a node is a citation in brackets, a list of uses, or a number of minutes."""
+    """Return whether a node is a citation in brackets, a list of uses, or a number in a table or of
+    minutes.
+    """
     classes = node["classes"]
+    if isinstance(node, nodes.entry):
+        return not re.search(r"[^\W\d_]", node.astext())
     if isinstance(node, summary):
         return "gb-deeper" in node.parent["classes"]
     cited = "bibtex-citation" in classes and node.astext()[0] == "["

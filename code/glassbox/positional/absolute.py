@@ -3,13 +3,13 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch._C._functorch import is_functorch_wrapped_tensor as is_wrapped
 
 from glassbox.around import NOTHING, Around
 from glassbox.checks import (
     check_base,
     check_embeddings,
     check_even,
+    check_range,
     check_tensors,
 )
 
@@ -255,16 +255,5 @@ class LearnedPositions(Positions):
             not values, and leaves this check to the table.
         """
         check_embeddings(x, positions, self.table.embedding_dim)
-        self._check_range(positions)
+        check_range(positions, self.table.num_embeddings)
         return x + self.table(positions)
-
-    def _check_range(self, positions: Tensor) -> None:
-        hidden = torch.compiler.is_compiling() or positions.is_meta or is_wrapped(positions)
-        if hidden or not positions.numel():
-            return
-        low, high = (int(end) for end in positions.aminmax())
-        if low < 0 or high >= self.table.num_embeddings:
-            raise ValueError(
-                f"positions run from {low} to {high}; this table has {self.table.num_embeddings}, "
-                f"0 to {self.table.num_embeddings - 1}: shorten the text or split it"
-            )
