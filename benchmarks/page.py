@@ -52,7 +52,8 @@ LEARNING = """\
 Each {ref}`card <cards>` names the command and the machine used to train the model with
 `glassbox.training`.
 Where there are several seeds, the figure is their mean with the standard deviation.
-Where there is no entry under *published*, we found no figure that we could check."""
+An empty entry under *published* means that we found no figure that we could check, or that the row
+is a measure of our own."""
 SPEED = """\
 `make bench` repeatedly times two programs in turn: the book's code and a reference, which in some
 rows is another version of the book's code.

@@ -589,7 +589,7 @@ BAD_FILES: dict[str, Any] = {
     "a part of another model": (
         with_part_of_another,
         ValueError,
-        ["holds model-00001-of-00004.safetensors beside all 3 files like", "move away"],
+        ["holds model-00001-of-00004.safetensors as well as all 3 files like", "move away"],
     ),
     "a part that is cut off": (
         cut_last_part,

@@ -51,7 +51,7 @@ def formulas(*names: str) -> Iterator[None]:
     None
         None of their kernels runs in this thread meanwhile. Compiled code keeps its kernels. With
         activation checkpointing on a CPU, run the backward pass inside the block too. Second
-        derivatives through attention (``create_graph=True``) need the formulas.
+        derivatives (``create_graph=True``) of attention and of the loss need the formulas.
 
     Raises
     ------

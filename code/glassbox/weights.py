@@ -179,7 +179,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     Raises
     ------
     ValueError
-        If a file is not safetensors or is truncated, or is no part of what the others are.
+        If a file is not safetensors, is truncated, or belongs to another model than the others.
     FileNotFoundError
         If there is no file, or one of several is missing.
     """
@@ -253,8 +253,8 @@ def _check_parts(files: Sequence[Path]) -> None:
         )
     if surplus := found - expected:
         raise ValueError(
-            f"{files[0].parent} holds {min(surplus)} beside all {len(expected)} files like {name}: "
-            "move away what belongs to another model"
+            f"{files[0].parent} holds {min(surplus)} as well as all {len(expected)} files like "
+            f"{name}: move away what belongs to another model"
         )
 
 

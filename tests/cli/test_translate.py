@@ -164,7 +164,7 @@ BAD = {
     "beams and samples": (["--beams", "2", "--sample", "x"], "--beams 2 contradicts --sample"),
     "length of one beam": (
         ["--length-penalty", "1", "--beams", "1", "x"],
-        "--length-penalty is for beam search: leave out --sample, and ask for more",
+        "--length-penalty is for beam search: leave out --sample or --beams 1",
     ),
     "length of samples": (["--length-penalty", "1", "--sample", "x"], "is for beam search"),
     "a page of several": (["--show-attention", "p", "x", "y"], "with 2 texts: the page shows one"),

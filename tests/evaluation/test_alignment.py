@@ -92,7 +92,7 @@ def test_the_pairs_of_the_book_are_split_as_the_translator_splits_them():
 def test_a_text_whose_words_its_tokens_do_not_show_is_refused():
     translator = Translator.from_pretrained("tatoeba-en-fr")
     pair = AlignedPair("Il a 3,5 euros.", "He has them.", (frozenset({0}),) * 4)
-    with pytest.raises(ValueError, match=r"'Il a 3,5 euros\.' has 7 words, but 6 as its tokens"):
+    with pytest.raises(ValueError, match=r"'Il a 3,5 euros\.' has 7 words, but its tokens show 6"):
         word_attention(translator, pair, "writing")
 
 

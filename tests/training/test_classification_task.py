@@ -190,7 +190,7 @@ def test_a_flag_in_a_word_is_refused() -> None:
 def test_what_cannot_be_read_at_once_is_refused_before_training(
     config: ClassificationConfig,
 ) -> None:
-    with pytest.raises(ValueError, match="max_len=17: this model reads 16 at most"):
+    with pytest.raises(ValueError, match="max_len=17: this model reads 16 tokens at most"):
         ClassificationTask(replace(config, max_len=17)).build()
     assert max(len(ids) for ids, _ in ClassificationTask(config).examples) == 5
     with pytest.raises(ValueError, match="example 0 has 6 tokens, a batch at most tokens=5"):

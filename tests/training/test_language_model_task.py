@@ -84,7 +84,7 @@ def test_another_vocabulary_than_that_of_the_text_is_refused_before_training() -
 
 def test_a_model_that_reads_less_than_a_block_is_refused_before_training() -> None:
     task = LanguageModelTask(replace(CONFIG, model=CONFIG.model | {"max_len": 7}))
-    with pytest.raises(ValueError, match="block_len=8: this model reads 7 at most; lower it"):
+    with pytest.raises(ValueError, match="block_len=8: this model reads 7 tokens at most; lower"):
         task.build()
 
 

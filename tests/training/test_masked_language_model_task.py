@@ -121,7 +121,7 @@ def test_another_vocabulary_than_that_of_the_texts_is_refused_before_training() 
     ("changes", "message"),
     [
         ({"pad_id": 3}, "the model has pad_id=3, the tokenizer 0"),
-        ({"max_len": 15}, "max_len=16: this model reads 15 at most; lower it"),
+        ({"max_len": 15}, "max_len=16: this model reads 15 tokens at most; lower"),
     ],
 )
 def test_a_model_that_does_not_fit_the_texts_is_refused_before_training(

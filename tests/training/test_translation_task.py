@@ -233,7 +233,7 @@ def test_a_size_that_changes_what_the_weights_compute_is_refused(
 
 def test_pairs_that_the_translator_would_not_read_are_refused() -> None:
     task = TranslationTask(replace(CONFIG, model=CONFIG.model | {"max_len": 5}))
-    with pytest.raises(ValueError, match=r"max_len=\d+: this model reads 5 at most; lower it"):
+    with pytest.raises(ValueError, match=r"max_len=\d+: this model reads 5 tokens at most; lower"):
         task.build()
 
 

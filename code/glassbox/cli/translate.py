@@ -90,10 +90,7 @@ def run(arguments: Namespace) -> int:
         raise ValueError(f"--beams {arguments.n_beams} contradicts --sample: leave one out")
     beams = 1 if arguments.sample else max(arguments.n_beams or 5, arguments.alternatives or 1)
     if arguments.length_penalty is not None and beams == 1:
-        raise ValueError(
-            "--length-penalty is for beam search: leave out --sample, and ask for more than one of "
-            "--beams"
-        )
+        raise ValueError("--length-penalty is for beam search: leave out --sample or --beams 1")
     from glassbox.translation import Translator
 
     translator = Translator.from_pretrained(arguments.model)

@@ -90,9 +90,8 @@ def word_attention(
     Raises
     ------
     ValueError
-        If ``when`` is neither, or a text's words are not those of
-        :func:`~glassbox.data.alignments.split_words`, to which the links of a pair refer, as in
-        "3,5" or "p.m.".
+        If ``when`` is neither, or the tokens of a text, as of "3,5" or "p.m.", show other words
+        than :func:`~glassbox.data.alignments.split_words`, whose words the links of a pair count.
 
     Notes
     -----
@@ -109,7 +108,7 @@ def word_attention(
         expected, found = len(split_words(text)), int(numbers.max()) + 1
         if found != expected:
             raise ValueError(
-                f"{text!r} has {expected} words, but {found} as its tokens show them: leave it out"
+                f"{text!r} has {expected} words, but its tokens show {found}: leave this pair out"
             )
     return word_weights(weights, *words)
 

@@ -76,10 +76,9 @@ def evaluate_language_model(
     """
     context = _check_text(model, token_ids)
     stride = context if stride is None else stride
-    if not (isinstance(stride, int) and 1 <= stride <= context):
-        raise ValueError(
-            f"stride={stride}: expected an int, 1 to max_len={context}, or tokens are missed"
-        )
+    check_at_least("stride", stride, 1)
+    if stride > context:
+        raise ValueError(f"stride={stride}: above max_len={context}, tokens would be missed")
     check_at_least("batch_size", batch_size, 1)
     nats, n_predicted, overlap = 0.0, token_ids.numel() - 1, context - stride
     batches: list[Tensor] = []

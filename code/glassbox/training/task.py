@@ -77,12 +77,12 @@ def check_reads(most: int, name: str, asked: int) -> None:
     Raises
     ------
     ValueError
-        If it is more.
+        If ``asked`` is more than ``most``.
     """
     if asked > most:
         raise ValueError(
-            f"{name}={asked}: this model reads {most} at most; lower it, or take a larger max_len "
-            "for the model"
+            f"{name}={asked}: this model reads {most} tokens at most; lower {name}, or take a "
+            "model that reads more"
         )
 
 
