@@ -154,6 +154,36 @@ def test_starting_over_before_the_model_is_loaded_writes_nothing_on(piece):
     assert poem.text_content() == field.input_value() == poet.BEGINNING
 
 
+def test_what_was_asked_for_first_is_not_done_later(piece):
+    shown = piece()
+    shown.part("bars").locator("button").nth(1).click()
+    shown.part("restart").click()
+    shown.part("answer").locator("button").click()
+    done = "n => document.querySelector('output[data-state=done]')?.textContent.length === n"
+    shown.page.wait_for_function(done, arg=len(poet.BEGINNING) + 1)
+    shown.page.locator("[data-machine='write']").click()
+    shown.page.wait_for_function(done, arg=len(poet.BEGINNING) + 1 + 200)
+
+
+def test_after_the_form_has_loaded_it_its_news_are_told_once(piece):
+    shown = piece()
+    shown.part("bars").locator("button").nth(1).click()
+    field = shown.page.locator("[data-machine='beginning']")
+    field.fill("JULIET: ")
+    field.press("Enter")
+    shown.part("status").get_by_text("208 characters.").wait_for()
+    assert shown.part("answer").inner_text() == ""
+
+
+def test_a_changed_text_is_continued_whatever_was_pressed_before(piece):
+    shown = piece()
+    shown.part("restart").click()
+    field = shown.page.locator("[data-machine='beginning']")
+    field.fill("JULIET: ")
+    field.press("Enter")
+    shown.part("status").get_by_text("208 characters.").wait_for()
+
+
 def test_it_can_be_asked_again_after_its_scripts_could_not_be_loaded(piece):
     shown = piece()
     field, status = shown.page.locator("[data-machine='beginning']"), shown.part("status")

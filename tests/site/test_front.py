@@ -109,6 +109,8 @@ def test_the_keyboard_reaches_the_last_token_that_is_written_and_no_later_one(re
     page.keyboard.press("ArrowDown")
     assert page.evaluate("focused()") == written.nth(3).text_content()
     assert page.evaluate("scrollY") == 0
+    page.locator("[data-do=back]").click()
+    assert page.locator(f"{STAGE} .gb-to .gb-t:not(.gb-later)[tabindex='0']").count() == 1
 
 
 def test_the_translation_is_written_one_token_at_a_time(read):

@@ -184,6 +184,9 @@ def test_answers_given_in_another_tab_are_kept(read):
     for place, page in enumerate((one, other)):
         page.locator(".gb-quiz").nth(place).locator(".gb-right summary").click()
     assert "2 of " in other.locator(".gb-score").inner_text()
+    other.locator(".gb-score").get_by_role("button", name="Start over").click()
+    one.locator(".gb-quiz").nth(2).locator(".gb-right summary").click()
+    assert "1 of " in one.locator(".gb-score").inner_text()
     other.close()
 
 

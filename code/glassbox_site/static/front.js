@@ -1,6 +1,5 @@
-// The translations of the front page: written token by token, and each token says what it looks at.
-// All that is shown stands in the page and is only brought out here, but for a sentence of the
-// reader's own, which `live.js` works out.
+// The translations of the front page, token by token; each says what it looks at. All is in the page
+// but the reader's own sentence, which `live.js` works out.
 (() => {
   const scene = document.querySelector(".gb-scene");
   if (!scene) return;
@@ -12,9 +11,9 @@
   let stage, source, written, step, timer = 0;
   const own = scene.querySelector(".gb-own"), field = own.querySelector("input"), status = own.querySelector("p");
 
-  const shown = (token) => token.textContent;
   const weight = (ribbon) => +ribbon.style.getPropertyValue("--w");
   const ribbons = () => stage.querySelectorAll("path");
+  const stopAt = (row, place) => row.forEach((token, i) => { token.tabIndex = i === place ? 0 : -1; });
 
   // "␣donné 0.94, ␣m 0.04", the largest first.
   function numbers(side, place) {
@@ -22,13 +21,13 @@
     return [...stage.querySelectorAll(`.gb-broad path[data-${own}="${place}"]`)]
       .filter((ribbon) => weight(ribbon) >= 0.02 && +ribbon.dataset.q < step)
       .sort((a, b) => weight(b) - weight(a))
-      .map((ribbon) => `${shown(row[ribbon.dataset[other]])} ${weight(ribbon).toFixed(2)}`)
+      .map((ribbon) => `${row[ribbon.dataset[other]].textContent} ${weight(ribbon).toFixed(2)}`)
       .join(",  ");
   }
 
   function say(side, place) {
     const token = document.createElement("b");
-    token.textContent = shown((side === "q" ? written : source)[place]);
+    token.textContent = (side === "q" ? written : source)[place].textContent;
     token.className = side === "q" ? "gb-query-ink" : "gb-key-ink";
     const found = numbers(side, place);
     const words = side === "q" ? " looks at " : found ? " is looked at by " : " gets little or no attention";
@@ -58,6 +57,7 @@
     said.setAttribute("aria-live", timer ? "off" : "polite");  // not every token of a film
     back.setAttribute("aria-disabled", step === 0);
     next.setAttribute("aria-disabled", step === written.length);
+    if (step && stage.querySelector(".gb-later[tabindex='0']")) stopAt(written, step - 1);
     if (step && (timer || step < written.length)) pick("q", step - 1);
     else rest();
   }
@@ -95,11 +95,11 @@
     stage = chosen;
     for (const each of scene.querySelectorAll(".gb-stage")) each.hidden = each !== stage;
     [source, written] = ["from", "to"].map((side) => [...stage.querySelectorAll(`.gb-${side} .gb-t`)]);
-    for (const row of [source, written]) row.forEach((token, i) => { token.tabIndex = i ? -1 : 0; });
+    for (const row of [source, written]) stopAt(row, 0);
     show(written.length);
   }
 
-  // Pointer, finger and keyboard say the same: this token.
+  // Pointer, finger and keyboard say the same.
   function meet(event) {
     const token = event.target.closest?.(".gb-t");
     if (!token || token.classList.contains("gb-later")) return;
@@ -115,7 +115,7 @@
     if (event.pointerType === "mouse" && !timer && event.target.closest(".gb-t") && !event.relatedTarget?.closest?.(".gb-t")) rest();
   });
 
-  // One Tab stop for each sentence; the arrows move in it and between the two.
+  // One Tab stop for each sentence; the arrows move in and between them.
   scene.addEventListener("keydown", (event) => {
     const token = event.target.closest(".gb-t");
     if (!token || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -129,7 +129,8 @@
     }[event.key] ?? (across.test(event.key) ? other[Math.min(place, other.length - 1)] : undefined);
     if (!to) return;
     event.preventDefault();
-    for (const each of source.includes(to) ? source : written) each.tabIndex = each === to ? 0 : -1;
+    const all = source.includes(to) ? source : written;
+    stopAt(all, all.indexOf(to));
     to.focus();
   });
 

@@ -151,7 +151,11 @@
       option.open = before.length > 0 && before.at(-1) === k;
       option.querySelector('summary').addEventListener('click', () => {
         if (option.open) return;  // it is about to close
-        Object.assign(answers, { ...kept(`answers:${page}`), ...answers });  // with those of another tab
+        const stored = kept(`answers:${page}`);  // perhaps by another tab
+        if (stored) {
+          for (const id of Object.keys(answers)) delete answers[id];
+          Object.assign(answers, stored);
+        }
         answers[idOf(question)] = [...(answers[idOf(question)] ?? []).filter((each) => each !== k || answers[idOf(question)][0] === k), k];
         save(option.classList.contains('gb-right') ? 'Right' : 'Wrong');
       });

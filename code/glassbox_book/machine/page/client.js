@@ -91,27 +91,29 @@ export class Panel {
   // the button of the form, where what was asked for is still pending.
   whenLoaded(act, pressed) {
     if (this.loaded) return act();
-    this.place = pressed?.closest("section").querySelector('[data-part="answer"]');
-    this.say(`This needs the ${this.model}: load it first. `);
-    this.pending = this.place ? null : act;
-    if (!this.place) return this.button.focus();
+    const place = this.place = pressed?.closest("section").querySelector('[data-part="answer"]');
+    if (place || !this.loading) this.say(`This needs the ${this.model}: load it first. `);
+    this.pending = place ? null : act;
+    if (!place) return this.button.focus();
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `Load it ${this.button.textContent.match(/\(.+?\)/)[0]} and go on`;
     button.addEventListener("click", () => {
       pressed.focus();
-      this.load().then(act, ({ message }) => this.say(message)).finally(() => { this.place = null; });
+      this.place = place;
+      this.load().then(() => { this.pending = null; return act(); }, ({ message }) => this.say(message)).finally(() => { this.place = null; });
     });
-    this.place.append(button);
+    place.append(button);
     if (pressed.type !== "range") button.focus();  // a slider that is moved keeps the focus
   }
 
-  // What is pending is done instead of what the form asks for.
+  // What is pending, the last of it, is done instead of what the form asks for.
   async submitted(act) {
-    const { pending } = this;
-    if (!pending) return act();
+    this.place = null;
+    if (!this.pending) return act();
     try { await this.load(); } catch ({ message }) { return this.say(message); }
+    const { pending } = this;
     this.pending = null;
-    return pending();
+    return pending?.();
   }
 }

@@ -19,7 +19,11 @@ export class Poet extends Panel {
     this.field.readOnly = false;
     this.root.dataset.awake = "";
     this.part("controls").hidden = false;
-    this.root.querySelector("form").addEventListener("submit", (event) => { event.preventDefault(); this.submitted(() => this.write(LENGTH)); });
+    this.root.querySelector("form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.field.value !== this.begun) this.pending = null;  // it was about another text
+      this.submitted(() => this.write(LENGTH));
+    });
     this.part("restart").addEventListener("click", () => this.whenLoaded(() => { this.begun = null; return this.write(0); }));
     this.followTemperature();
     this.part("temperature").addEventListener("input", () => this.drawBars());
