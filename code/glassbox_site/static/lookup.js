@@ -36,8 +36,7 @@
   field.addEventListener("input", find);
 
   const reveal = () => {
-    let target;
-    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { /* no name at all */ }
+    const target = document.getElementById(location.hash.slice(1));
     if (!target?.closest("[hidden]")) return;
     field.value = "";
     find();

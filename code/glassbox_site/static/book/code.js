@@ -38,8 +38,7 @@
 
   // What is linked to is seen: what it stands in opens, and of a section that goes deeper the fold.
   const unfold = () => {
-    let target;
-    try { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { /* no name at all */ }
+    const target = document.getElementById(location.hash.slice(1));  // names are ASCII: nothing to decode
     if (!target) return;
     const closed = [];
     for (let box = target; box; box = box.parentElement) if (box.matches("details:not([open])")) closed.push(box);
