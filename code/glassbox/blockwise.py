@@ -12,6 +12,7 @@ from torch import Tensor
 from glassbox.checks import (
     check_at_least,
     check_attention_inputs,
+    check_causal,
     check_first_derivative,
     check_same_width,
     check_tensors,
@@ -94,13 +95,9 @@ def blockwise_attention(
     check_attention_inputs(query, key, value, mask, scale=scale)
     check_same_width(query, key)
     q_len, k_len = query.size(-2), key.size(-2)
-    if causal and k_len < q_len:
-        raise ValueError(
-            f"causal with {q_len} queries and {k_len} keys: the queries are the last of the keys' "
-            "positions, so there must be at least as many keys as queries"
-        )
-    if causal and mask is None:
-        mask = query.new_ones((), dtype=torch.bool)
+    if causal:
+        check_causal(q_len, k_len)
+        mask = query.new_ones((), dtype=torch.bool) if mask is None else mask
     if mask is not None:
         mask = torch.atleast_2d(mask)
         mask = mask.expand(*mask.shape[:-2], q_len, k_len)  # a view, as small as before

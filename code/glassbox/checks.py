@@ -130,6 +130,21 @@ def check_whole(name: str, given: Any) -> None:
         raise wrong_type(name, given, "a whole number")
 
 
+def check_causal(q_len: int, k_len: int) -> None:
+    """Reject more queries than keys, where each query may attend to its own position at most.
+
+    Raises
+    ------
+    ValueError
+        If there are more.
+    """
+    if k_len < q_len:
+        raise ValueError(
+            f"k_len={k_len} is less than q_len={q_len}: the queries are the last of the keys' "
+            "positions, so there must be at least as many keys as queries"
+        )
+
+
 def check_flags(config: Any, *names: str) -> None:
     """Reject options of a ``config`` that are neither true nor false.
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from glassbox.checks import check_tensors, check_whole, wrong_shape
+from glassbox.checks import check_causal, check_tensors, check_whole, wrong_shape
 
 
 def causal_mask(
@@ -51,11 +51,7 @@ def causal_mask(
     check_whole("k_len", k_len)
     if q_len < 1:
         raise ValueError(f"q_len={q_len}: a causal mask needs at least one query")
-    if k_len < q_len:
-        raise ValueError(
-            f"k_len={k_len} is less than q_len={q_len}: the queries are the last of the keys' "
-            "positions, so there must be at least as many keys as queries"
-        )
+    check_causal(q_len, k_len)
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 

@@ -22,7 +22,7 @@ CASES = {
     "fewer keys than queries where the past is all": (
         lambda: attend(query=(2, 9, 8), causal=True),
         ValueError,
-        ["9 queries", "7 keys", "at least as many keys as queries"],
+        ["q_len=9", "k_len=7", "at least as many keys as queries"],
     ),
     "a query narrower than the keys": (
         lambda: attend(query=(2, 5, 4)),
