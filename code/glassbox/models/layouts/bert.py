@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from glassbox.layout import Entries, Entry, Layout, activation, number
+from glassbox.layout import Entries, Entry, Layout, activation, number, projections
 
 #: More than any published classifier has; a file with a billion labels is damaged.
 MOST_LABELS = 1_000_000
@@ -41,15 +41,14 @@ def _write_labels(labels: tuple[str, ...], _: Entries) -> dict[str, str]:
     return {str(i): label for i, label in enumerate(labels)}
 
 
+#: What BERT calls query, key, value and output.
+PARTS = "self.query self.key self.value output.dense"
 NAMES = {
     "embeddings.word_embeddings": "embeddings.token",
     "embeddings.position_embeddings": "embeddings.position",
     "embeddings.token_type_embeddings": "embeddings.token_type",
     "embeddings.LayerNorm": "embeddings.norm",
-    "encoder.layer.{}.attention.self.query": "encoder.layers.{}.self_attention.query",
-    "encoder.layer.{}.attention.self.key": "encoder.layers.{}.self_attention.key",
-    "encoder.layer.{}.attention.self.value": "encoder.layers.{}.self_attention.value",
-    "encoder.layer.{}.attention.output.dense": "encoder.layers.{}.self_attention.output",
+    **projections("encoder.layer.{}.attention", "encoder.layers.{}.self_attention", PARTS),
     "encoder.layer.{}.attention.output.LayerNorm": "encoder.layers.{}.attention_norm",
     "encoder.layer.{}.intermediate.dense": "encoder.layers.{}.feed_forward.expand",
     "encoder.layer.{}.output.dense": "encoder.layers.{}.feed_forward.contract",
