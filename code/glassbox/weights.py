@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from torch import Tensor
 from glassbox.checks import need
 from glassbox.files import OF_A_MODEL, OF_A_TOKENIZER, StrPath, atomic_update, read_json, write_json
 
+#: The folder of the models that this package carries.
+PACKAGED = Path(__file__).parent / "pretrained_weights"
 #: Of all-MiniLM-L6-v2's file on the hub, revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41.
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
@@ -69,7 +70,7 @@ def find_weights(name: StrPath | None = None) -> Path:
         folder = _packaged_minilm()
         check_sha256(folder / WEIGHTS_FILE, MINILM_SHA256)
     elif name == "bert-english":
-        folder = Path(str(files("glassbox"))) / "pretrained_weights" / name
+        folder = PACKAGED / name
     elif name and (path := Path(os.path.expanduser(name))).is_dir():  # "" is the current folder
         folder = path
     elif _means_a_path(name):
@@ -109,9 +110,8 @@ def find_model(source: StrPath, *names: str) -> Path:
     FileNotFoundError
         If there is no such model.
     """
-    packaged = Path(str(files("glassbox"))) / "pretrained_weights"
-    carried = sorted({file.parent.name for name in names for file in packaged.glob(f"*/{name}")})
-    folder = packaged / str(source) if source in carried else Path(os.path.expanduser(source))
+    carried = sorted({file.parent.name for name in names for file in PACKAGED.glob(f"*/{name}")})
+    folder = PACKAGED / str(source) if source in carried else Path(os.path.expanduser(source))
     if not any((folder / name).is_file() for name in names):
         expected = " or ".join(names)
         found = f"{folder} holds no {expected}" if folder.is_dir() else "no such folder"

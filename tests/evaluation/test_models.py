@@ -84,7 +84,7 @@ def test_a_bert_comes_back(tmp_path):
 
 def test_a_folder_here_is_not_taken_for_what_is_carried(tmp_path, monkeypatch):
     (tmp_path / "pretrained_weights").mkdir()
-    monkeypatch.setattr("glassbox.weights.files", lambda package: tmp_path)
+    monkeypatch.setattr("glassbox.weights.PACKAGED", tmp_path / "pretrained_weights")
     save(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert load(".").characters == CHARACTERS
@@ -146,10 +146,10 @@ def test_a_file_that_is_cut_off_is_named(tmp_path):
 
 
 def test_what_the_package_carries_is_found_by_name(tmp_path, monkeypatch):
-    carried = tmp_path / "pretrained_weights" / "tiny"
-    carried.mkdir(parents=True)
+    carried = tmp_path / "tiny"
+    carried.mkdir()
     save(carried)
-    monkeypatch.setattr("glassbox.weights.files", lambda package: tmp_path)
+    monkeypatch.setattr("glassbox.weights.PACKAGED", tmp_path)
     assert load("tiny").characters == CHARACTERS
     shutil.rmtree(carried)
     with pytest.raises(FileNotFoundError, match="that this package carries: none"):

@@ -327,8 +327,8 @@ def test_what_cannot_be_written_leaves_what_was_there(translator, tmp_path, monk
 
 
 def test_a_packaged_translator_is_found_by_its_name(translator, tmp_path, monkeypatch):
-    monkeypatch.setattr(weights, "files", lambda package: tmp_path / package)
-    folder = tmp_path / "glassbox" / "pretrained_weights"
+    folder = tmp_path / "pretrained_weights"
+    monkeypatch.setattr(weights, "PACKAGED", folder)
     translator.save_pretrained(folder / "toy-en-fr")
     (folder / "another-kind").mkdir()
     assert Translator.from_pretrained("toy-en-fr").translate(toy.ENGLISH[0]) == toy.FRENCH[0]
