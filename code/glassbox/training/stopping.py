@@ -28,7 +28,6 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
     """
     asked = False
     former: dict[int, Any] = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
-    installed = []
 
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal asked
@@ -43,11 +42,11 @@ def stop_signals() -> Iterator[Callable[[TrainingState], None]]:
         with suppress(ValueError):  # outside the main thread
             for number in former:
                 signal.signal(number, ask)
-                installed.append(number)
         yield after_step
     finally:
-        for number in installed:
-            signal.signal(number, former[number])
+        with suppress(ValueError):
+            for number, handler in former.items():
+                signal.signal(number, handler)
 
 
 def check_finite(training: TrainingState) -> None:
