@@ -170,10 +170,8 @@ class CharacterModel:
         check_at_least("length", length, 0)
         if not beginning:
             raise ValueError("beginning is empty: give at least one character, such as a new line")
-        if (
-            idle := {"eos_id", "pad_id", "stop_strings", "max_new_tokens", "n_best"}
-            & options.keys()
-        ):
+        without = {"eos_id", "pad_id", "stop_strings", "max_new_tokens", "n_best"}
+        if idle := without & options.keys():
             raise ValueError(f"{min(idle)}: write gives one text of its length; call generate")
         context = self.model.config.max_len
         device = next(self.model.parameters()).device
