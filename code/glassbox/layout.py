@@ -465,7 +465,7 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
     Parameters
     ----------
     named : iterable of (str, str, Tensor)
-        The name in a file, the parameter's name, and the tensor.
+        The name in a file or in a model, the parameter's name here, and the tensor.
 
     Returns
     -------
@@ -482,8 +482,8 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
         first, other = found.setdefault(parameter, (name, x))
         if other is not x and not torch.equal(other.nan_to_num(), x.nan_to_num()):
             raise ValueError(
-                f"{first} and {name} differ, but this model has one parameter for both: the "
-                "weights come from a model whose embeddings are not tied"
+                f"{first} and {name} differ, but this model has one parameter for both: they "
+                f"come from one where they are not tied. Tie them: model.{name} = model.{first}"
             )
     return {parameter: x for parameter, (_, x) in found.items()}
 

@@ -303,18 +303,9 @@ class Pretrained(nn.Module):
                 f"{settings or name} is not what the configuration says, and only that "
                 "is saved: the file would load as another model. Undo the change first"
             )
-        tied, ours = self.tied_names(), self.state_dict(keep_vars=True)
-        for name, first in expected.tied_names().items():
-            if name in tied or not {name, first} <= ours.keys():
-                continue
-            if not torch.equal(ours[name], ours[first]):
-                raise ValueError(
-                    f"{name} is no longer tied to {first}, and differs from it, but the "
-                    "configuration says that they are one: only one of them would be saved. Tie "
-                    f"them again: model.{name} = model.{first}"
-                )
-            tied[name] = first  # equal, as load_state_dict(..., assign=True) leaves them
-        ours = {name: x for name, x in ours.items() if name not in tied}
+        first = self.tied_names() | expected.tied_names()
+        named = self.state_dict(keep_vars=True).items()
+        ours = merge((name, first.get(name, name), x) for name, x in named)
         hint = ". Only what that describes is saved: undo the change, or save state_dict() yourself"
         expected._check_fit(ours, f"this {type(self).__name__}", hint)
         return ours
