@@ -188,7 +188,7 @@ def check_logits(logits: Tensor) -> None:
     good = logits.amax(dim=-1) < math.inf  # amax returns NaN if there is one; it is not less
     if not good.all():
         raise FloatingPointError(
-            f"the next token's logits are NaN or infinite in {int((~good).sum())} of {len(good)} "
-            f"rows ({logits.dtype}): look for such numbers among the model's weights; where these "
-            "are finite, compute in torch.float32"
+            f"the next token's logits are NaN or infinite in {int((~good).sum())} of "
+            f"{good.numel()} rows ({logits.dtype}): look for such numbers among the model's "
+            "weights; where these are finite, compute in torch.float32"
         )

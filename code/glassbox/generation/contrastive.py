@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least, check_number
-from glassbox.generation.checks import check_choice, check_logits, check_room, vocabulary
+from glassbox.generation.checks import check_choice, check_room, vocabulary
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
 
@@ -120,9 +120,7 @@ def _search(batch: RunningBatch, k: int, alpha: float) -> None:
     past = F.pad(batch.read_hidden(), (0, 0, 0, config.max_new_tokens))  # room for the new tokens
     for length in range(batch.prompt_len, batch.prompt_len + config.max_new_tokens):
         mask = batch.mask
-        logits = batch.model.logits(past[:, length - 1 : length])[:, 0]
-        check_logits(logits)
-        logits = batch.process(logits)
+        logits = batch.process(batch.logits(past[:, length - 1 : length])[:, 0])
         logits = logits.masked_fill(ended[:, None], 0.0)  # they may have no token left
         check_choice(logits, config.no_repeat_ngram)
         probabilities, tokens = logits.softmax(dim=-1).topk(k)

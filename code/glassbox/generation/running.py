@@ -153,14 +153,12 @@ class RunningBatch:
         ValueError
             With a cache, if the model has read every token: append one first.
         """
-        logits = self.model.logits(self.read_hidden()[:, -1:])[:, -1]
-        check_logits(logits)
-        return logits
+        return self.logits(self.read_hidden()[:, -1:])[:, -1]
 
     def read_hidden(self) -> Float[Tensor, "batch new d_model"]:
         """Let the model read what it has not read yet; return its last layer's hidden states.
 
-        ``model.logits`` turns them into logits, for only those positions that are needed.
+        :meth:`logits` turns them into logits, for only those positions that are needed.
 
         Raises
         ------
@@ -176,6 +174,18 @@ class RunningBatch:
             positions=None if self._positions is None else self._positions[:, start : self.length],
             cache=self.cache,
         )
+
+    def logits(self, hidden: Float[Tensor, "batch new width"]) -> Float[Tensor, "batch new vocab"]:
+        """Return the model's logits for these ``hidden`` states, ``(batch, new, d_model)``.
+
+        Raises
+        ------
+        FloatingPointError
+            If one is NaN or plus infinity.
+        """
+        logits = self.model.logits(hidden)
+        check_logits(logits)
+        return logits
 
     def process(
         self, logits: Float[Tensor, "batch vocab"], length: int | None = None

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from glassbox.checks import check_at_least, wrong_shape
-from glassbox.generation.checks import check_choice, check_logits, check_model, vocabulary
+from glassbox.generation.checks import check_choice, check_model, vocabulary
 from glassbox.generation.choice import greedy
 from glassbox.generation.config import GenerationConfig, configure
 from glassbox.generation.running import RunningBatch
@@ -162,8 +162,7 @@ def _speculate(
             draft.append(guesses[-1].multinomial(1, generator=generator))
 
         target.append(draft.token_ids[:, before:])
-        logits = target.model.logits(target.read_hidden()[:, -len(guesses) - 1 :])[0]
-        check_logits(logits)
+        logits = target.logits(target.read_hidden()[:, -len(guesses) - 1 :])[0]
         verdicts: list[Tensor] = []
         for i, row in enumerate(logits.split(1)):
             verdict = target.process(row, before + i)
