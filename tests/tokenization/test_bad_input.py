@@ -530,7 +530,7 @@ FILES = {
     "a merge of three in tokenizer.json": (
         in_folder(BPE, tokenizer_json=model("BPE", model={"merges": ["a b c"]})),
         ValueError,
-        ["tokenizer.json: merge 0 is 'a b c'", "two tokens"],
+        ["tokenizer.json", "merge 0 is ['a', 'b', 'c']", "two tokens"],
     ),
     "LLaMA's file as GPT-2's": (
         in_folder(BPE, tokenizer_json=model("LLaMA")),

@@ -37,21 +37,10 @@ class TokenizerFile:
         return self.part("model")["vocab"] | {token["content"]: token["id"] for token in self.added}
 
     @property
-    def merges(self) -> list[tuple[str, str]]:
-        """The merges of a BPE, in the order learned.
-
-        Raises
-        ------
-        ValueError
-            If one is not a pair.
-        """
-        merges = []
-        for number, merge in enumerate(self.part("model").get("merges") or []):
-            pair = merge.split(" ") if isinstance(merge, str) else merge
-            if len(pair) != 2:
-                raise ValueError(f"{self.name}: merge {number} is {merge!r}; expected two tokens")
-            merges.append((pair[0], pair[1]))
-        return merges
+    def merges(self) -> list[Any]:
+        """The merges of a BPE, in the order learned; its class rejects what is no pair."""
+        merges = self.part("model").get("merges") or []
+        return [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
 
     @property
     def added(self) -> list[dict[str, Any]]:
