@@ -384,7 +384,7 @@ BAD = {
     "the same language": (LONG, {"source": "en", "to": "en"}, ValueError, "no such direction"),
     "no text": (None, {}, TypeError, "text is of type NoneType, None; expected a string, or sev"),
     "one number": (3, {}, TypeError, "text is of type int, 3; expected a string, or several"),
-    "bytes": (b"I see.", {}, TypeError, "text is of type bytes, b'I see.'; expected a string, or"),
+    "bytes": (b"I see.", {}, TypeError, "texts is of type bytes, b'I see.'; expected several str"),
     "a number": (["I see.", 7], {}, TypeError, "text is of type int, 7"),
     "half a character": ("a\udc80", {"to": "fr"}, ValueError, "surrogate"),
     "batches of none": (LONG, {"batch_size": 0}, ValueError, "batch_size=0"),

@@ -40,18 +40,6 @@ def check_iterable(texts: object) -> None:
         raise wrong_type("texts", texts, "several strings, such as a list of them: [text]")
 
 
-def check_one_or_several(text: object) -> None:
-    """Reject what is neither a string nor several.
-
-    Raises
-    ------
-    TypeError
-        If it is not.
-    """
-    if isinstance(text, bytes) or not isinstance(text, Iterable):
-        raise wrong_type("text", text, "a string, or several")
-
-
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
     """Yield the texts one by one; raise at the first that is not a string.
 

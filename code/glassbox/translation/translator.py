@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, overload
 import torch
 from torch import Tensor
 
-from glassbox.checks import check_at_least
+from glassbox.checks import check_at_least, check_type
 from glassbox.data.padding import pad
 from glassbox.files import atomic_update
 from glassbox.generation import GenerationConfig, beam_search, generate
 from glassbox.generation.config import configure
 from glassbox.looking.record import Tape, record
 from glassbox.modes import evaluating
-from glassbox.tokenization.checks import check_one_or_several, check_texts
+from glassbox.tokenization.checks import check_texts
 from glassbox.transformer import Transformer
 from glassbox.translation.tokenizer import TRANSLATOR_FILE, TranslationTokenizer
 from glassbox.weights import find_model
@@ -260,15 +260,12 @@ class Translator:
         TypeError
             If anything but strings is given.
         """
-        check_one_or_several(text)
+        check_type("text", text, Iterable, "a string, or several")
+        texts = list(check_texts([text] if isinstance(text, str) else text))
         check_at_least("batch_size", batch_size, 1)
         self._directions(source, to)  # blank texts would skip these checks
-        self._configure(1, options)
-        if isinstance(text, str):
-            return self.translate([text], to, source=source, generator=generator, **options)[0]
-        if options.get("n_best", 1) != 1:
+        if self._configure(1, options).n_best != 1:
             raise ValueError("n_best is not 1: translate gives one each; alternatives gives more")
-        texts = list(check_texts(text))
         rows = {
             place: self._encode(text, source, to)
             for place, text in enumerate(texts)
@@ -282,7 +279,7 @@ class Translator:
             for place, tokens in zip(places, written.tolist(), strict=True):
                 ended = _until(tokens, settings.eos_ids)
                 translations[place] = self.tokenizer.decode(ended)
-        return translations
+        return translations[0] if isinstance(text, str) else translations
 
     def alternatives(
         self,
