@@ -86,7 +86,10 @@ def test_the_first_caption_is_known(data):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("wmt14", "test", "en", "de"), "no corpus 'wmt14' of translations: expected one of"),
+        (
+            ("wmt14", "test", "en", "de"),
+            "corpus='wmt14' is not known; expected one of ['multi30k', 'tatoeba']",
+        ),
         (
             ("tatoeba", "test", "en", "de"),
             "tatoeba from 'en' to 'de': expected two different languages of en, fr",
@@ -98,7 +101,7 @@ def test_the_first_caption_is_known(data):
         (("tatoeba", "test", "en", "en"), "from 'en' to 'en': expected two different languages"),
         (("tatoeba", "test_2016", "en", "fr"), "'test_2016'"),
         (("multi30k", "test_2015", "en", "fr"), "'test_2015'"),
-        ((None, "test", "en", "fr"), "no corpus None"),
+        ((None, "test", "en", "fr"), "corpus=None is not known"),
     ],
 )
 def test_an_unknown_name_is_refused(arguments, says):

@@ -106,7 +106,7 @@ def test_dropout_is_off_for_as_long():
         (["a"], [" "], {}, "every target is blank"),
         (["a"], [], {}, "1 sources and 0 targets"),
         (["a"], ["b", "c"], {}, "1 sources and 2 targets"),
-        (["a"], ["b"], {"to": "de"}, "to='de': expected a language that this translator writes"),
+        (["a"], ["b"], {"to": "de"}, "to='de' is not known; expected one of ['en"),
         (["a"], ["b"], {"batch_size": 0}, "batch_size=0: expected an int, at least 1"),
     ],
 )

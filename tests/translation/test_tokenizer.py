@@ -202,7 +202,7 @@ BAD = {
     "a list": ({"directions": (["en", "fr"],)}, r"\['en', 'fr'\]: expected two .*in a tuple"),
     "twice": ({"directions": (("en", "fr"), ("en", "fr"))}, "stands twice"),
     "a language twice": ({"languages": ("en", "fr", "en")}, "stands twice"),
-    "another vocabulary": ({"bpe": OTHER}, "token 3 of the vocabulary is '<de>'; expected '<en>'"),
+    "another vocabulary": ({"bpe": OTHER}, "begins with .*, '<de>', .*; expected .*, '<en>', "),
     "no padding": (
         {"bpe": BPE(TOKENIZER.bpe.vocabulary, TOKENIZER.bpe.merges, special_tokens=())},
         "the pad_token is None; expected '<pad>'",
@@ -253,10 +253,10 @@ def test_what_is_no_token_has_no_text():
 
 
 def test_a_language_that_is_not_written_is_refused():
-    with pytest.raises(ValueError, match=r"to='de': expected .* one of \['en', 'fr'\]"):
+    with pytest.raises(ValueError, match=r"to='de' is not known; expected one of \['en', 'fr'\]"):
         TOKENIZER.encode_source("I see.", "de")
     one = TranslationTokenizer.train(TEXTS, 300, directions=[("fr", "en")])
-    with pytest.raises(ValueError, match=r"to='fr': expected .* one of \['en'\]"):
+    with pytest.raises(ValueError, match=r"to='fr' is not known; expected one of \['en'\]"):
         one.encode_source("I see.", "fr")
 
 
@@ -326,7 +326,7 @@ DAMAGE = {
         "vocab.json",
         lambda _, folder: OTHER.save(folder),
         ValueError,
-        "token 3 of the vocabulary is '<de>'",
+        "begins with .*, '<de>', ",
     ),
 }
 

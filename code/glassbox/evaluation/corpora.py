@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from glassbox.checks import check_kind
 from glassbox.data import FILES, multi30k, references, tatoeba
 from glassbox.data.parallel import MULTI30K
 
@@ -72,8 +73,7 @@ def parallel_test(corpus: str, split: str, source: str, to: str) -> ParallelTest
     ValueError
         If the corpus is unknown or has no such split or language.
     """
-    if corpus not in CORPORA:
-        raise ValueError(f"no corpus {corpus!r} of translations: expected one of {[*CORPORA]}")
+    check_kind("corpus", corpus, tuple(CORPORA))
     if len({source, to} & {*CORPORA[corpus]}) != 2:
         raise ValueError(
             f"{corpus} from {source!r} to {to!r}: expected two different languages of "

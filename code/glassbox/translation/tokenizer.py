@@ -9,7 +9,7 @@ from itertools import permutations
 
 from torch import Tensor
 
-from glassbox.checks import check_flags
+from glassbox.checks import check_flags, check_kind
 from glassbox.data import plain_spaces
 from glassbox.files import atomic_update, read_json, write_json
 from glassbox.tokenization import BPE
@@ -88,12 +88,11 @@ class TranslationTokenizer:
     def __post_init__(self) -> None:
         check_flags(self, "lowercase")
         _check_directions(self.languages, self.directions)
-        for number, token in enumerate(special_tokens(self.directions)):
-            if (found := self.bpe.tokens[number]) != token:
-                raise ValueError(
-                    f"token {number} of the vocabulary is {found!r}; expected {token!r}, the first "
-                    f"ones being {special_tokens(self.directions)}: is it another translator's?"
-                )
+        special = special_tokens(self.directions)
+        if (first := tuple(self.bpe.tokens[: len(special)])) != special:
+            raise ValueError(
+                f"the vocabulary begins with {first}; expected {special}: is it another model's?"
+            )
         if self.bpe.pad_token != PAD:
             raise ValueError(f"the pad_token is {self.bpe.pad_token!r}; expected {PAD!r}")
         if self.classifier is not None:
@@ -248,11 +247,7 @@ class TranslationTokenizer:
         TypeError
             As :meth:`encode_text`.
         """
-        targets = sorted({target for _, target in self.directions})
-        if to not in targets:
-            raise ValueError(
-                f"to={to!r}: expected a language that this translator writes, one of {targets}"
-            )
+        check_kind("to", to, tuple({target for _, target in self.directions}))
         return [self.bpe.token_id(f"<{to}>"), *self.encode_text(text), self.eos_id]
 
     def encode_target(self, text: str) -> list[int]:
