@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from glassbox.data.entities import entities
 from glassbox.data.sentences import LabelledSentence, TaggedSentence
 from glassbox.models import (
     BertConfig,
@@ -117,6 +118,24 @@ def test_a_long_text_is_cut_off_or_read_in_parts(config: ClassificationConfig) -
     labels = [label for _, row in names.examples for label in row if label != IGNORE]
     tags = [tag for sentence in NAMES["train"] for tag in sentence.tags]
     assert [names.labels[label] for label in labels] == tags
+
+
+def test_no_entity_is_divided_that_fits_into_a_part(
+    config: ClassificationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [
+        TaggedSentence(("Anna", "met", "Bo", "Ek"), ("B-person", "O", "B-person", "I-person")),
+        TaggedSentence(("Bo", "Ek"), ("B-person", "I-person")),
+    ]
+    monkeypatch.setattr(classification, "wnut17", {"train": names, "valid": names}.__getitem__)
+    divided = {}
+    for max_len in range(3, 12):
+        task = ClassificationTask(replace(config, corpus="wnut17", max_len=max_len))
+        rows = [[label for label in row if label != IGNORE] for _, row in task.examples]
+        divided[max_len] = sum(len(entities([task.labels[i] for i in row])) for row in rows) - 3
+    longest = len(task.tokenizer.encode("Bo Ek"))
+    assert divided == {max_len: 0 if max_len >= longest else 2 for max_len in divided}
+    assert 0 < longest - 3 < 8
 
 
 def test_scores_are_those_of_the_most_probable_labels(config: ClassificationConfig) -> None:

@@ -49,7 +49,7 @@ class ClassificationConfig:
         Whether to draw the encoder's weights at random: the same network, untrained.
     max_len : int
         Longer texts to classify are cut off after so many tokens; longer ones whose words are to be
-        classified are read in several parts.
+        classified are read in parts, between which no entity is divided that fits into one.
     tokens : int
         Maximum number of tokens in a batch, including padding.
 
@@ -195,16 +195,22 @@ class ClassificationTask:
         self.tokenizer.save(folder)
 
     def _tagged(self, words: Sequence[str], tags: Sequence[str]) -> Iterator[Example]:
-        """Cut words into pieces, each word with its label at the first."""
+        """Cut words into pieces, each word with its label at the first, and long texts into parts.
+
+        A part does not end within an entity, unless the entity fills it.
+        """
         first, end, unknown = map(self.tokenizer.token_id, ("[CLS]", "[SEP]", "[UNK]"))
         room = self.config.max_len - 2
         ids: list[int] = []
         labels: list[int] = []
+        begin = 0  # of the last word's entity, or of the word
         for word, tag in zip(words, tags, strict=True):
             pieces = (self.tokenizer.encode(word, add_special_tokens=False) or [unknown])[:room]
-            if len(ids) + len(pieces) > room:
-                yield [first, *ids, end], [IGNORE, *labels, IGNORE]
-                ids, labels = [], []
+            begin = begin if tag.startswith("I-") else len(ids)
+            while len(ids) + len(pieces) > room:
+                cut = begin or len(ids)
+                yield [first, *ids[:cut], end], [IGNORE, *labels[:cut], IGNORE]
+                ids, labels, begin = ids[cut:], labels[cut:], 0
             ids += pieces
             labels += [TAGS.index(tag), *[IGNORE] * (len(pieces) - 1)]
         yield [first, *ids, end], [IGNORE, *labels, IGNORE]
