@@ -1,9 +1,9 @@
 """Split sentence pairs by whole components, so that no sentence is in two splits."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from unicodedata import category
 
 Pair = tuple[str, str]
 
@@ -19,9 +19,12 @@ def words(sentence: str) -> str:
     Returns
     -------
     str
-        Its words in lower case, separated by single spaces: ``"go on tom"``.
+        Its words in lower case, separated by single spaces: ``"go on tom"``. A sentence without
+        any, such as an emoji, is returned as it is.
     """
-    return " ".join(re.findall(r"\w+", sentence.lower()))
+    # Marks, such as the vowel signs of Hindi, are parts of words.
+    kept = (c if c.isalnum() or category(c)[0] == "M" else " " for c in sentence.lower())
+    return " ".join("".join(kept).split()) or sentence.strip()
 
 
 def components(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
