@@ -342,7 +342,7 @@ REFUSED: dict[str, list[tuple[list[str], str]]] = {
         (["--limit", "0"], "--limit=0: expected an int, at least 1"),
         (["--batch-size", "-1"], "--batch-size=-1: expected an int, at least 1"),
         (["--length-penalty", "1", "--beams", "1"], "name more than one of --beams"),
-        (["--length-penalty", "nan", "--limit", "1"], "length_penalty=nan: "),
+        (["--length-penalty", "nan"], "--length-penalty=nan: "),
         (["--device", "abacus"], "--device abacus: expected cpu"),
         (["--json", "/no such folder/figures.json"], "no folder '/no such folder'"),
         (["--json", "/"], "'/' is a folder; expected the name of a file in one"),

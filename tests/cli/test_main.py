@@ -54,6 +54,30 @@ def test_the_version_is_the_package_s(glassbox):
     assert glassbox("--version").out == f"glassbox {package.__version__}\n"
 
 
+def no_reader() -> int:
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.parametrize(
+    ("opened", "status", "said"),
+    [
+        (no_reader, 141, ""),
+        (
+            lambda: os.open(os.devnull, os.O_RDONLY),
+            2,
+            "glassbox: [Errno 9] Bad file descriptor: 'standard output'\n",
+        ),
+    ],
+)
+def test_output_that_cannot_be_written_is_given_up(opened, status, said, glassbox, monkeypatch):
+    with open(opened(), "w", encoding="utf-8") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        answer = glassbox("--version")  # with which argparse ends the program
+        assert (answer.status, answer.err) == (status, said)
+
+
 def test_only_the_command_that_is_asked_for_is_imported(glassbox, command):
     imported = command(lambda arguments: int(arguments.x or 0))
     assert glassbox("--help").status == 0

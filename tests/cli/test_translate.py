@@ -171,7 +171,7 @@ BAD = {
     "a page of lines": (["--show-attention", "p"], "with 0 texts: the page shows one"),
     "a page of nothing": (["--show-attention", "p", " "], "text=' ' is blank: there is nothing to"),
     "a page nowhere": (["--show-attention", "no/p", "x"], "no folder 'no' to write p in: make it"),
-    "half a character": (["a\udc80"], "surrogate"),
+    "half a character": (["a\udc80"], "TEXT 'a\\udc80' is not UTF-8: convert it"),
     "a long text": (["dog " * 600], "has 1202 tokens"),
 }
 

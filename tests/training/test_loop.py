@@ -455,6 +455,16 @@ def test_a_finished_training_only_writes_its_model_again(tmp_path: Path, whole: 
     assert {path.name for path in after if after[path] != before[path]} == {"model", MODEL}
 
 
+def test_a_file_of_one_s_own_beside_the_model_stays(tmp_path: Path) -> None:
+    learn(tmp_path)
+    note = tmp_path / "model" / "notes.txt"
+    note.write_text("mine")
+    (tmp_path / "model" / MODEL).write_text("old")
+    learn(tmp_path)
+    assert note.read_text() == "mine"
+    assert (tmp_path / "model" / MODEL).read_bytes() != b"old"
+
+
 # Going on.
 
 

@@ -117,19 +117,12 @@ def test_another_vocabulary_than_that_of_the_texts_is_refused_before_training() 
         task.build()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"pad_id": 3}, "the model has pad_id=3, the tokenizer 0"),
-        ({"max_len": 15}, "max_len=16: this model reads 15 tokens at most; lower"),
-    ],
-)
-def test_a_model_that_does_not_fit_the_texts_is_refused_before_training(
-    changes: dict[str, int], message: str
-) -> None:
-    task = MaskedLanguageModelTask(replace(CONFIG, model=CONFIG.model | changes))
-    with pytest.raises(ValueError, match=message):
+def test_a_model_that_does_not_fit_the_texts_is_refused_before_training() -> None:
+    task = MaskedLanguageModelTask(replace(CONFIG, model=CONFIG.model | {"pad_id": 3}))
+    with pytest.raises(ValueError, match="the model has pad_id=3, the tokenizer 0"):
         task.build()
+    with pytest.raises(ValueError, match="max_len=16: this model reads 15 tokens at most; lower"):
+        replace(CONFIG, model=CONFIG.model | {"max_len": 15})
 
 
 def test_what_is_saved_is_what_was_trained(tmp_path: Path) -> None:

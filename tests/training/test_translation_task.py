@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from glassbox import padding_mask
 from glassbox.training import Processes, TranslationConfig, TranslationTask
 from glassbox.training.tasks import translation
-from glassbox.training.tasks.translation import hurried, read_rows
+from glassbox.training.tasks.translation import Pair, hurried, read_rows
 from glassbox.translation import TranslationTokenizer, Translator
 
 TRAIN = [
@@ -124,7 +124,9 @@ def test_pairs_that_are_too_long_are_left_out() -> None:
     limit = sorted(lengths)[4]
     task = TranslationTask(replace(CONFIG, max_len=limit))
     assert len(task.examples) == sum(length <= limit for length in lengths)
-    with pytest.raises(ValueError, match="all 8 pairs are longer than max_len=3: raise it"):
+    with pytest.raises(
+        ValueError, match="all 8 training pairs are longer than max_len=3: raise it"
+    ):
         TranslationTask(replace(CONFIG, max_len=3))
 
 
@@ -231,10 +233,21 @@ def test_a_size_that_changes_what_the_weights_compute_is_refused(
         other.build()
 
 
-def test_pairs_that_the_translator_would_not_read_are_refused() -> None:
-    task = TranslationTask(replace(CONFIG, model=CONFIG.model | {"max_len": 5}))
-    with pytest.raises(ValueError, match=r"max_len=\d+: this model reads 5 tokens at most; lower"):
-        task.build()
+def test_pairs_that_the_translator_would_not_read_are_refused(tmp_path: Path) -> None:
+    short = CONFIG.model | {"max_len": 40}
+    with pytest.raises(ValueError, match=r"max_len=128: this model reads 40 tokens at most; lower"):
+        replace(CONFIG, model=short)
+    task = TranslationTask(replace(CONFIG, model=short, max_len=40))
+    task.save(task.build(), tmp_path / "model")
+    further = TranslationTask(replace(CONFIG, start=str(tmp_path / "model")))
+    with pytest.raises(ValueError, match=r"max_len=128: this model reads 40 tokens at most; lower"):
+        further.build()
+
+
+def test_pairs_that_are_all_too_long_are_named_by_their_split() -> None:
+    task = TranslationTask(CONFIG)
+    with pytest.raises(ValueError, match="all 1 held-out pairs are longer than max_len=128: raise"):
+        task._encode([Pair("dog " * 200, "chien", "en", "fr")], "held-out")
 
 
 def test_what_a_translator_does_not_translate_is_not_learned_on_top(tmp_path: Path) -> None:

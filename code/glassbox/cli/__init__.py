@@ -59,18 +59,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=stream.errors)  # whatever the locale
     try:
-        arguments, unknown = _parser(argv).parse_known_args(argv)
-        if unknown:
-            arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-        status: int = arguments.run(arguments)
-        if sys.stdout is not None:  # as it is where it was closed
-            sys.stdout.flush()  # here, where a broken pipe is expected
+        try:
+            arguments, unknown = _parser(argv).parse_known_args(argv)
+            if unknown:
+                arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+            status: int = arguments.run(arguments)
+        finally:
+            _flush_output()  # here, where a broken pipe or a full disk is expected
         return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes once more as it exits, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (OSError, ValueError, FloatingPointError, ModuleNotFoundError) as error:
         for line in (str(error), *getattr(error, "__notes__", ())):
@@ -89,6 +88,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"glassbox: {reason}", file=sys.stderr)
         return WRONG_USE
+
+
+def _flush_output() -> None:
+    """Write what is left of standard output, or give it up and raise an error that names it."""
+    try:
+        if sys.stdout is not None:  # as it is where it was closed
+            sys.stdout.flush()
+    except OSError as error:
+        # The interpreter flushes once more as it exits, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from glassbox.checks import check_at_least, need
+from glassbox.checks import check_at_least, check_number, need
 from glassbox.cli.device import find_device
 from glassbox.cli.translate import check_folder, matching
 from glassbox.files import atomic_write, write_json
@@ -67,8 +67,10 @@ def run(arguments: Namespace) -> int:
     for option, number in (("--limit", arguments.limit), ("--batch-size", arguments.batch_size)):
         if number is not None:
             check_at_least(option, number, 1)
-    if arguments.length_penalty is not None and max(arguments.beams or DEFAULT_BEAMS) == 1:
-        raise ValueError("--length-penalty is for beam search: name more than one of --beams")
+    if arguments.length_penalty is not None:
+        check_number("--length-penalty", arguments.length_penalty, "from -10 to 10")
+        if max(arguments.beams or DEFAULT_BEAMS) == 1:
+            raise ValueError("--length-penalty is for beam search: name more than one of --beams")
     if arguments.json is not None:
         check_folder(arguments.json)
     from glassbox.evaluation import load_model

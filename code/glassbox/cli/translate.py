@@ -73,6 +73,11 @@ def run(arguments: Namespace) -> int:
     for option, (name, kind, _) in {"--alternatives": ("alternatives", int, ""), **OPTIONS}.items():
         if kind is int and (number := getattr(arguments, name)) is not None:
             check_at_least(option, number, 1)
+    for text in arguments.text:
+        if re.search("[\udc80-\udcff]", text):  # what Python makes of other bytes
+            raise ValueError(
+                f"TEXT {text!r} is not UTF-8: convert it first, as with iconv -t UTF-8"
+            )
     if arguments.show_attention is not None:
         check_folder(arguments.show_attention)
         if (texts := len(arguments.text)) != 1:

@@ -1,6 +1,7 @@
 """Checkpoints to resume from, and the final model, which is the mean of the last ones."""
 
 import logging
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -121,7 +122,10 @@ def write_model(training: TrainingState) -> None:
         fill_weights(model, weights, paths[-1])
         try:
             with atomic_write(place) as part:
-                part.mkdir()
+                if place.is_dir():  # files of the user's own stay
+                    shutil.copytree(place, part, symlinks=True)
+                else:
+                    part.mkdir()
                 task.save(model.eval(), part)
         except OSError as error:
             raise CheckpointError(

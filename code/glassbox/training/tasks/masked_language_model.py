@@ -69,7 +69,9 @@ class MaskedLanguageModelConfig:
         check_masking(self.rate, self.masked, self.random)
         check_counts(self, "vocab_size", "tokens", "accumulate")
         check_at_least("max_len", self.max_len, 3, ", for [CLS], a word and [SEP]")
-        BertConfig(**self.model).to_reference()  # refuses before training, not after
+        sizes = BertConfig(**{"max_len": self.max_len, **self.model})
+        sizes.to_reference()  # refuses before training, not after
+        check_reads(sizes.max_len, "max_len", self.max_len)
 
 
 class MaskedLanguageModelTask:
@@ -125,8 +127,7 @@ class MaskedLanguageModelTask:
         Raises
         ------
         ValueError
-            If it has another number of tokens or another padding than the tokenizer, or reads fewer
-            tokens than ``max_len``.
+            If it has another number of tokens or another padding than the tokenizer.
         """
         tokenizer, config = self.tokenizer, self.config
         sizes = {
@@ -135,7 +136,6 @@ class MaskedLanguageModelTask:
             "pad_id": tokenizer.pad_id,
         }
         model = BertForMaskedLM(BertConfig(**{**sizes, **config.model}))
-        check_reads(model.config.max_len, "max_len", config.max_len)
         # refuses another vocabulary now instead of when the trained model is loaded
         return FillMask(model, tokenizer).model
 

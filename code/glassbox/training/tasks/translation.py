@@ -119,7 +119,9 @@ class TranslationConfig:
                 f"repeat={self.repeat} counts further pairs, and with corpus={self.corpus!r} and "
                 f"pairs={self.pairs!r} there are none: leave it out"
             )
-        TransformerConfig(**self.model)  # before the texts are read
+        sizes = TransformerConfig(**self.model)  # before the texts are read
+        if self.start is None:
+            check_reads(sizes.max_len, "max_len", self.max_len)
 
 
 class TranslationTask:
@@ -168,8 +170,8 @@ class TranslationTask:
                 texts, config.vocab_size, directions=directions, lowercase=config.lowercase
             )
         pairs += _plain(pairs, config.plain, seed)
-        self.examples = self._encode(pairs)
-        self.held_out = self._encode(_read(config, "valid"))
+        self.examples = self._encode(pairs, "training")
+        self.held_out = self._encode(_read(config, "valid"), "held-out")
         lengths = _lengths(self.examples)
         self.batches = LengthBatches(lengths, config.tokens, config.accumulate, seed)
         self._held_out_batches = LengthBatches(_lengths(self.held_out), config.tokens, seed=seed)
@@ -240,7 +242,7 @@ class TranslationTask:
         assert isinstance(model, Transformer)
         Translator(model, self.tokenizer).save_pretrained(folder)
 
-    def _encode(self, pairs: list[Pair]) -> list[Example]:
+    def _encode(self, pairs: list[Pair], split: str) -> list[Example]:
         """Turn pairs into ids, leaving out those that are too long."""
         tokenizer, longest = self.tokenizer, self.config.max_len
         examples = [
@@ -249,7 +251,9 @@ class TranslationTask:
         ]
         kept = [pair for pair in examples if max(map(len, pair)) <= longest]
         if not kept:
-            raise ValueError(f"all {len(pairs)} pairs are longer than max_len={longest}: raise it")
+            raise ValueError(
+                f"all {len(pairs)} {split} pairs are longer than max_len={longest}: raise it"
+            )
         return kept
 
     def _loss(self, model: nn.Module, pairs: list[Example], smoothing: float) -> Loss:
