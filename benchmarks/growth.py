@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from statistics import linear_regression
+from statistics import linear_regression, median
 
 import torch
 from torch import Tensor
 
 from benchmarks.decoding import SMALL, pair
-from benchmarks.timing import seconds_of
+from benchmarks.timing import times_of
 from glassbox.attention import scaled_dot_product_attention
 from glassbox.blockwise import blockwise_attention
 from glassbox.cache import Cache
 
 CONTEXTS = (128, 256, 512, 1024)
 LENGTHS = (2048, 4096, 8192, 16384)
-WAYS: dict[str, Callable[..., object]] = {
+WAYS: dict[str, Callable[..., Tensor]] = {
     "blockwise": blockwise_attention,
-    "plain formula": scaled_dot_product_attention,
+    "plain formula": lambda *inputs: scaled_dot_product_attention(*inputs)[0],
 }
 
 
@@ -69,9 +69,9 @@ def token_costs(device: str) -> Iterator[Growth]:
             last_logits(ids[:, length - 1 : length], cache)
 
         last_logits(ids[:, cache.length : length], cache)
-        with_cache.append(1000 * seconds_of(step, device, rounds=60))
+        with_cache.append(1000 * median(times_of(step, device, rounds=60)))
         anew = partial(last_logits, ids[:, :length])
-        without.append(1000 * seconds_of(anew, device, rounds=15))
+        without.append(1000 * median(times_of(anew, device, rounds=15)))
     work = "one more token, 4 layers of width 256, "
     yield Growth(work + "with the cache", device, "ms", CONTEXTS, tuple(with_cache))
     yield Growth(work + "without", device, "ms", CONTEXTS, tuple(without))
@@ -95,15 +95,14 @@ def peak_memory(way: str, length: int, device: str) -> float:
     """Return the megabytes that attention needs beyond what the process already uses."""
     inputs = [torch.randn(1, 1, length, 64, device=device, requires_grad=True) for _ in range(3)]
     small = [torch.randn(1, 1, 64, 64, device=device, requires_grad=True) for _ in range(3)]
-    context(way, small).sum().backward()  # load what the first call needs
+    WAYS[way](*small).sum().backward()  # load what the first call needs
+    peak = resident_peak
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        context(way, inputs).sum().backward()
-        return (torch.cuda.max_memory_allocated() - before) / 1e6
-    before = resident_peak()
-    context(way, inputs).sum().backward()
-    return (resident_peak() - before) / 1e6
+        peak = torch.cuda.max_memory_allocated
+    before = peak()
+    WAYS[way](*inputs).sum().backward()
+    return (peak() - before) / 1e6
 
 
 def resident_peak() -> int:
@@ -112,12 +111,6 @@ def resident_peak() -> int:
     if status.is_file() and (peak := re.search(r"VmHWM:\s+(\d+) kB", status.read_text())):
         return 1024 * int(peak[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def context(way: str, inputs: list[torch.Tensor]) -> torch.Tensor:
-    """Return attention's first or only result."""
-    out = WAYS[way](*inputs)
-    return out[0] if isinstance(out, tuple) else out  # type: ignore[return-value]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.timing import fastest_of
+from benchmarks.timing import times_of
 
 #: In how many vectors one matrix is multiplied at once: from a token to a batch of training.
 VECTORS = (1, 4, 16, 64, 256, 1024)
@@ -64,7 +64,7 @@ def measure(
     """Measure the bandwidth once, and the products in each precision."""
     width, copied = width or WIDTH[device], copied or COPIED[device]
     numbers, copy = (torch.ones(copied // 4, device=device) for _ in range(2))
-    seconds = fastest_of(lambda: copy.copy_(numbers), device, rounds=rounds)
+    seconds = min(times_of(lambda: copy.copy_(numbers), device, rounds=rounds))
     gigabytes = 2 * copied / seconds / 1e9  # each number is read and written
     for dtype in DTYPES:
         points = [product(device, dtype, n, width, rounds) for n in (*VECTORS, width)]
@@ -82,7 +82,7 @@ def product(device: str, dtype: torch.dtype, vectors: int, width: int, rounds: i
     """Time the product of some vectors and one matrix."""
     x = torch.randn(vectors, width, device=device, dtype=dtype)
     weight = torch.randn(width, width, device=device, dtype=dtype)
-    seconds = fastest_of(lambda: x @ weight.T, device, rounds=rounds)
+    seconds = min(times_of(lambda: x @ weight.T, device, rounds=rounds))
     operations = 2 * vectors * width**2
     n_bytes = (width**2 + 2 * vectors * width) * dtype.itemsize
     return Point(vectors, operations / n_bytes, operations / seconds / 1e9)

@@ -57,13 +57,18 @@ def compare(
     rounds = 0
     while rounds < least or clock() < end:
         for work in (ours, theirs) if rounds % 2 else (theirs, ours):
-            wait(device)
-            start = clock()
-            work()
-            wait(device)
-            times[work].append(clock() - start)
+            times[work].append(timed(work, device, clock))
         rounds += 1
     return Comparison(what, against, device, tuple(times[ours]), tuple(times[theirs]))
+
+
+def timed(work: Work, device: str, clock: Clock) -> float:
+    """Return the time of some work, from a GPU that is idle until it is so again."""
+    wait(device)
+    start = clock()
+    work()
+    wait(device)
+    return clock() - start
 
 
 def wait(device: str) -> None:
@@ -72,23 +77,10 @@ def wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def seconds_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
-    """Return the median time of some work, after three rounds to warm up."""
-    return median(times_of(work, device, rounds))
+def times_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> list[float]:
+    """Return the seconds of every round, after three rounds to warm up.
 
-
-def fastest_of(work: Work, device: str = "cpu", *, rounds: int = 20) -> float:
-    """Return the shortest time of some work: what the machine can do when nothing else runs."""
-    return min(times_of(work, device, rounds))
-
-
-def times_of(work: Work, device: str, rounds: int) -> list[float]:
-    """Return the seconds of every round, after three rounds to warm up."""
-    times = []
-    for _ in range(rounds + 3):
-        wait(device)
-        start = time.perf_counter()
-        work()
-        wait(device)
-        times.append(time.perf_counter() - start)
-    return times[3:]
+    Their median is what the work usually takes, the shortest what the machine can do when nothing
+    else runs.
+    """
+    return [timed(work, device, time.perf_counter) for _ in range(rounds + 3)][3:]
