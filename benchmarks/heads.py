@@ -23,6 +23,7 @@ from glassbox.looking.record import record
 from glassbox.models import Bert
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import RUNS
+from glassbox.tokenization.wordpiece import MASK
 from glassbox.training.runs import read_run
 from glassbox.training.tasks.masked_language_model import MaskedLanguageModelTask
 
@@ -65,26 +66,27 @@ def mean_shares(bert: Bert, fill_mask: FillMask, sentences: Sequence[str]) -> Te
     return torch.stack(found).mean(dim=0)
 
 
-def score(predict: Predict, task: MaskedLanguageModelTask, fill_mask: FillMask) -> MaskedScores:
-    """Return how well a part of the held-out texts is guessed."""
+def score(predict: Predict, task: MaskedLanguageModelTask, masked: float = 1.0) -> MaskedScores:
+    """Return how well a part of the held-out texts is guessed, of which this share is hidden."""
     return evaluate_masked(
         predict,
         task.held_out[:: len(task.held_out) // TEXTS],
-        mask_id=fill_mask.mask_id,
+        mask_id=task.tokenizer.token_id(MASK),
         vocab_size=len(task.tokenizer),
         special_ids=task.tokenizer.special_ids,
+        masked=masked,
     )
 
 
-def counted(task: MaskedLanguageModelTask, fill_mask: FillMask) -> dict[str, float]:
+def counted(task: MaskedLanguageModelTask) -> dict[str, float]:
     """Return the losses of counting: on the held-out texts, and on the tokens of the sentences."""
-    guesses = Neighbours(task.texts, len(task.tokenizer), fill_mask.mask_id)
+    guesses = Neighbours(task.texts, len(task.tokenizer), task.tokenizer.token_id(MASK))
     frequency = guesses.frequency.log()
     ways: dict[str, Predict] = {
         "neighbours": guesses.predict,
         "frequency": lambda ids, at: frequency.expand(int(at.sum()), -1),
     }
-    losses = {name: round(score(way, task, fill_mask).loss, 4) for name, way in ways.items()}
+    losses = {name: round(score(way, task).loss, 4) for name, way in ways.items()}
     ids = torch.tensor([i for s in everyday() for i in task.tokenizer.encode(s)[1:-1]])
     return losses | {"frequency, everyday": round(-frequency[ids].mean().item(), 4)}
 
@@ -93,11 +95,10 @@ def measure(name: str, folder: Path) -> None:
     """Measure the snapshots of the run `name` in `folder`, and keep the results."""
     run = read_run(RUNS / name / "run.toml")
     task = MaskedLanguageModelTask(run.task_config, run.training.seed)
-    tokenizer = task.tokenizer
     patterns, losses, right = [], [], []
     for model in snapshots(run.training.snapshots, task.build, folder):
-        fill_mask = FillMask(model, tokenizer)
-        scores = score(fill_mask.predict, task, fill_mask)
+        fill_mask = FillMask(model, task.tokenizer)
+        scores = score(fill_mask.predict, task)
         losses.append(round(scores.loss, 4))
         right.append(round(scores.accuracy, 4))
         means = mean_shares(model.bert, fill_mask, everyday())
@@ -108,7 +109,7 @@ def measure(name: str, folder: Path) -> None:
         "shares": patterns,
         "loss": losses,
         "accuracy": right,
-        "counted": counted(task, fill_mask),
+        "counted": counted(task),
     }
     place = RUNS / name / f"seed-{run.training.seed}"
     (place / "heads.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")

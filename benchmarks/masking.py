@@ -13,11 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from benchmarks.finetuning import tune
+from benchmarks.heads import score
 from benchmarks.studies import measure_missing
-from glassbox.evaluation import MaskedScores, evaluate_masked
 from glassbox.models.fill_mask import FillMask
 from glassbox.results import MASKING
 from glassbox.training import (
@@ -39,7 +38,6 @@ RECIPES = {
 UNTRAINED = "untrained"
 SIZES = {"d_model": 128, "n_heads": 4, "n_layers": 3, "d_ff": 512, "dropout": 0.0}
 STEPS = 2000
-TEXTS = 1000  # held-out texts on which it is measured
 
 
 def measure(recipe: str, seed: int) -> dict[str, float]:
@@ -66,8 +64,8 @@ def measure(recipe: str, seed: int) -> dict[str, float]:
         elif not train(task, config, folder):
             raise SystemExit("stopped")
         fill_mask = FillMask.from_pretrained(folder / "model")
-        texts = task.held_out[:: len(task.held_out) // TEXTS]
-        blanks, visible = score(fill_mask, texts), score(fill_mask, texts, hidden=False)
+        # The same tokens are guessed where they are hidden, and where they can be seen.
+        blanks, visible = (score(fill_mask.predict, task, masked) for masked in (1.0, 0.0))
         tuned = tune("sst2", str(folder / "model"), 1e-3, seed)
     return {
         "blanks_loss": round(blanks.loss, 4),
@@ -77,18 +75,6 @@ def measure(recipe: str, seed: int) -> dict[str, float]:
         "sst2_valid": tuned["valid"],
         "sst2_test": tuned["test"],
     }
-
-
-def score(fill_mask: FillMask, texts: list[Tensor], *, hidden: bool = True) -> MaskedScores:
-    """Measure a BERT where tokens are hidden, or where the same tokens can be seen."""
-    return evaluate_masked(
-        fill_mask.predict,
-        texts,
-        mask_id=fill_mask.mask_id,
-        vocab_size=len(fill_mask.tokenizer),
-        special_ids=fill_mask.tokenizer.special_ids,
-        masked=float(hidden),
-    )
 
 
 def main() -> None:
