@@ -23,9 +23,8 @@ from typing import Any
 
 import nbformat
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
-from glassbox.masks import padding_mask
+from glassbox.data.padding import pad
 from glassbox.positional import RotaryPositions, RotaryScaling
 from glassbox.results import SEEDS
 from glassbox.training import Schedule, TrainingConfig, TranslationTask, train
@@ -246,14 +245,11 @@ def trained(task: TranslationTask, steps: int, seed: int) -> Translator:
 @torch.no_grad()
 def certainty(task: TranslationTask, translator: Translator) -> dict[str, float]:
     """Return how well and how confidently a translator predicts the held-out pairs' tokens."""
-    pad = task.tokenizer.pad_id
-    source, target = (
-        pad_sequence([torch.tensor(example[side]) for example in task.held_out], True, pad)
-        for side in (0, 1)
-    )
-    logits = translator.model(source, target[:, :-1], padding_mask(source, pad))
-    labels = target[:, 1:]
-    chances, labels = logits.softmax(-1)[labels != pad], labels[labels != pad]
+    sides = zip(*task.held_out, strict=True)
+    (source, mask), (target, _) = (pad(side, task.tokenizer.pad_id) for side in sides)
+    logits, labels = translator.model(source, target[:, :-1], mask), target[:, 1:]
+    real = labels != task.tokenizer.pad_id
+    chances, labels = logits.softmax(-1)[real], labels[real]
     surest, chosen = chances.max(-1)
     return {
         "nll": -chances.gather(-1, labels[:, None]).log().mean().item(),

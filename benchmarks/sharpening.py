@@ -14,11 +14,10 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.snapshots import ask, snapshots
+from glassbox.data.padding import pad
 from glassbox.looking.record import record
-from glassbox.masks import padding_mask
 from glassbox.results import RUNS
 from glassbox.training.runs import read_run
 from glassbox.training.tasks.translation import Example, TranslationTask
@@ -36,23 +35,21 @@ SENTENCES = {
 BATCH = 128
 
 
-def cross_weights(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
+def cross_weights(model: Transformer, pairs: list[Example], pad_id: int) -> Tensor:
     """Return ``(layers, batch, heads, target, source)``: where the model looks for each token."""
-    source, target = (
-        pad_sequence([torch.tensor(pair[side]) for pair in pairs], True, pad) for side in (0, 1)
-    )
+    (source, mask), (target, _) = (pad(side, pad_id) for side in zip(*pairs, strict=True))
     with torch.inference_mode(), record(model) as tape:
-        model(source, target[:, :-1], padding_mask(source, pad))
+        model(source, target[:, :-1], mask)
     names = [name for name in tape if name.endswith("cross_attention")]
     return torch.stack([tape[name].weights for name in names])
 
 
-def entropy(model: Transformer, pairs: list[Example], pad: int) -> Tensor:
+def entropy(model: Transformer, pairs: list[Example], pad_id: int) -> Tensor:
     """Return ``(layers, heads)``: the entropy of a row of weights, averaged over all real rows."""
     total, rows = torch.zeros(()), 0
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]
-        weights = cross_weights(model, batch, pad)
+        weights = cross_weights(model, batch, pad_id)
         lengths = torch.tensor([len(target) - 1 for _, target in batch])
         real = torch.arange(weights.shape[3]) < lengths[:, None]
         total = total + torch.einsum("lbhts,bt->lh", torch.special.entr(weights), real.float())

@@ -24,24 +24,24 @@ def model() -> Transformer:
 
 
 def test_a_row_is_a_token_that_is_written_and_looks_at_the_source(model: Transformer) -> None:
-    weights = cross_weights(model, PAIRS[:1], pad=0)
+    weights = cross_weights(model, PAIRS[:1], pad_id=0)
     assert weights.shape == (3, 1, 2, 3, 3)  # layers, batch, heads, written, source
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 1, 2, 3))
 
 
 def test_padding_changes_no_entropy(model: Transformer) -> None:
     """The mean over rows is that of the pairs one by one, each with as many rows as it writes."""
-    alone = [entropy(model, [pair], pad=0) for pair in PAIRS]
+    alone = [entropy(model, [pair], pad_id=0) for pair in PAIRS]
     rows = [len(target) - 1 for _, target in PAIRS]
     expected = sum(row * mean for row, mean in zip(rows, alone, strict=True)) / sum(rows)
-    torch.testing.assert_close(entropy(model, PAIRS, pad=0), expected)
+    torch.testing.assert_close(entropy(model, PAIRS, pad_id=0), expected)
 
 
 def test_equal_weights_have_the_entropy_of_their_number(model: Transformer) -> None:
     for name, parameter in model.named_parameters():
         if "query" in name or "key" in name:
             torch.nn.init.zeros_(parameter)
-    found = entropy(model, [([3] * 7, [1, 4, 2])], pad=0)
+    found = entropy(model, [([3] * 7, [1, 4, 2])], pad_id=0)
     torch.testing.assert_close(found, torch.full((3, 2), 7.0).log())
 
 
