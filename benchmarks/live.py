@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks.timing import Comparison, compare
 from glassbox.translation import Translator
 from glassbox_book.machine import assets
-from tests.conftest import ARGUMENTS, find_chromium
+from tests.conftest import chromium
 from tools.serve import serving
 
 SENTENCE = "I have never seen such a beautiful house."
@@ -24,14 +24,12 @@ WRITE = "async (text) => (await client.ask({ type: 'translate', text })).target.
 
 def measure(seconds: float = 10.0) -> Iterator[Comparison]:
     """Time it in a headless Chromium; yield nothing if there is none."""
-    with sync_playwright() as playwright, TemporaryDirectory() as folder:
-        path = find_chromium(playwright)
-        if path is None:
+    with chromium() as browser, TemporaryDirectory() as folder:
+        if browser is None:
             return
         assets.write_files(folder)
         Path(folder, "index.html").write_text("<!doctype html><title>The machine</title>")
         with serving(Path(folder)) as url:
-            browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
             page = browser.new_page()
             page.goto(url)
             yield time_in(page, ".", seconds)

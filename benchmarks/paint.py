@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from tests.conftest import ARGUMENTS, find_chromium
+from tests.conftest import chromium
 from tools.build_site import INDEX
 from tools.notebooks import notebooks
 from tools.serve import serving
@@ -39,11 +39,9 @@ def measure() -> Paint | None:
     """Open every chapter of the built site; return None without a site or a Chromium."""
     if not INDEX.is_file():
         return None
-    with sync_playwright() as playwright, serving(INDEX.parent) as url:
-        path = find_chromium(playwright)
-        if path is None:
+    with chromium() as browser, serving(INDEX.parent) as url:
+        if browser is None:
             return None
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         addresses = {path.stem: f"{url}chapters/{path.stem}.html" for path in notebooks()}
         pages = {
             name: min(largest(browser, address) for _ in range(LOADS))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 import hypothesis
@@ -76,7 +76,19 @@ def find_chromium(playwright: Playwright | None = None) -> str | None:
     return next((path for path in candidates if path and Path(path).is_file()), None)
 
 
-def do_without_browser() -> None:
+@contextmanager
+def chromium() -> Iterator[Browser | None]:
+    """Start a Chromium, and end it afterwards; give None if there is none."""
+    with sync_playwright() as playwright:
+        path = find_chromium(playwright)
+        if path is None:
+            yield None
+            return
+        with playwright.chromium.launch(executable_path=path, args=ARGUMENTS) as browser:
+            yield browser
+
+
+def do_without_browser() -> NoReturn:
     """Skip the test, saying why; where `CI` is set the browser is required, and the test fails."""
     if os.environ.get("CI"):
         pytest.fail(NO_BROWSER, pytrace=False)
@@ -102,13 +114,10 @@ def _interruptible() -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A running Chromium."""
-    with sync_playwright() as playwright:
-        path = find_chromium(playwright)
-        if path is None:
+    with chromium() as browser:
+        if browser is None:
             do_without_browser()
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.conftest import ARGUMENTS, NO_BROWSER, find_chromium
+from tests.conftest import NO_BROWSER, chromium
 from tools.build_site import INDEX, ROOT
 from tools.serve import serving
 
@@ -219,15 +219,12 @@ def main() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     title = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
     site, folder = INDEX.parent, PDF.parent
-    with sync_playwright() as playwright, serving(site.parent) as url:
-        path = find_chromium(playwright)
-        if path is None:
+    with chromium() as browser, serving(site.parent) as url:
+        if browser is None:
             sys.exit(NO_BROWSER)
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         page = browser.new_page()
         page.set_default_timeout(PATIENCE)
         pdf = print_book(page, url, folder, title, list(sheets(site, toc)))
-        browser.close()
     PDF.write_bytes(pdf)
     pages = len(re.findall(rb"<</Type /Page\s", pdf))
     print(f"{pages} pages, {len(pdf) / 1e6:.1f} MB: {PDF.relative_to(ROOT)}")
