@@ -11,7 +11,8 @@ from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
+from tools.build_site import INDEX
+
 TEXT = {".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".xml"}
 
 
@@ -75,12 +76,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8000)
     port = parser.parse_args().port
-    if not (SITE / "index.html").is_file():
+    if not INDEX.is_file():
         sys.exit("There is no site yet. Build it: make book")
     try:
-        server = Server(SITE, port)
+        server = Server(INDEX.parent, port)
     except OSError:
-        server = Server(SITE)  # the port is in use
+        server = Server(INDEX.parent)  # the port is in use
     with server, suppress(KeyboardInterrupt):
         print(f"The book is at {server.url} (Ctrl+C ends this).", flush=True)
         server.serve_forever()
