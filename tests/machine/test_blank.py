@@ -23,7 +23,7 @@ BLANKS = ["The dog is [MASK] in the water.", "[MASK] are you?", "She [MASK] [MAS
 
 @pytest.fixture(scope="module")
 def fill_mask():
-    return FillMask.from_pretrained(assets.model_files(assets.BERT)[0].parent)
+    return FillMask.from_pretrained(assets.BERT)
 
 
 @pytest.fixture(scope="module")

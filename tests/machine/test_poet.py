@@ -22,7 +22,7 @@ LONG = "O Romeo, Romeo! wherefore art thou Romeo?\nDeny thy father and refuse th
 
 @pytest.fixture(scope="module")
 def model():
-    return CharacterModel.from_pretrained(assets.model_files(assets.POET)[0].parent)
+    return CharacterModel.from_pretrained(assets.POET)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import torch
 
 from glassbox.models.fill_mask import FillMask
-from glassbox_book.machine.assets import BERT, model_files, size, version
+from glassbox_book.machine.assets import BERT, size, version
 from glassbox_book.machine.scene import likely
 from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
@@ -13,7 +13,7 @@ SENTENCE = "The dog is ___ in the water."
 
 def html() -> str:
     """Return the piece in its initial state, which ``blank.js`` makes interactive."""
-    fill_mask = FillMask.from_pretrained(model_files(BERT)[0].parent)
+    fill_mask = FillMask.from_pretrained(BERT)
     tokenizer = fill_mask.tokenizer
     ids = torch.tensor(tokenizer.encode(SENTENCE.replace("___", "[MASK]")))
     probabilities = fill_mask.predict(ids, ids == fill_mask.mask_id)[0].softmax(-1)

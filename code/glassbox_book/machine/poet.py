@@ -4,7 +4,7 @@ import torch
 
 from glassbox.models import CharacterModel
 from glassbox.modes import evaluating
-from glassbox_book.machine.assets import POET, model_files, size, version
+from glassbox_book.machine.assets import POET, size, version
 from glassbox_book.machine.scene import likely
 from glassbox_book.templates import fill
 from glassbox_book.viz.tokens import visible
@@ -14,7 +14,7 @@ BEGINNING = "ROMEO: What l"
 
 def html() -> str:
     """Return the piece in its initial state, which ``poet.js`` makes interactive."""
-    poet = CharacterModel.from_pretrained(model_files(POET)[0].parent)
+    poet = CharacterModel.from_pretrained(POET)
     with evaluating(poet.model), torch.inference_mode():
         logits = poet.model(poet.encode(BEGINNING)[None])[0, -1]
     return fill(
