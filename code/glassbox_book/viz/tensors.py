@@ -1,7 +1,6 @@
 """A small tensor as a grid of coloured numbers, as PyTorch prints them."""
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -82,9 +81,11 @@ def drawn(
     """
     try:
         texts = np.array(json.loads(re.sub(r"[^\s,\[\]]+", r'"\g<0>"', printed)))
-        shares = np.array([_number(text) for text in texts.flat]).reshape(texts.shape)
+        found = [float({"True": "1", "False": "0"}.get(text, text)) for text in texts.flat]
     except ValueError:
         return None
+    # A number that is not finite has no colour.
+    shares = np.nan_to_num(found, posinf=0.0, neginf=0.0).reshape(texts.shape)
     if not 1 <= texts.ndim <= 3 or not texts.size:
         return None
     shape = texts.shape
@@ -100,9 +101,3 @@ def drawn(
     panels = list(zip(titles, texts.tolist(), shares, strict=True))
     below = f'<p class="gb-scale">shape {said}</p>'
     return frame("gb-tensor", panels, labels, names, f"Tensor of shape {said}", below)
-
-
-def _number(text: str) -> float:
-    """Return the number that colours a cell, or 0 if it is not finite."""
-    number = float({"True": "1", "False": "0"}.get(text, text))
-    return number if math.isfinite(number) else 0.0
