@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from glassbox_book.viz.panels import grid, legend, numbers, side_by_side
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, width
 from glassbox_book.viz.style import OCHRE, PAPER, PLUM, ROSE, SLATE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
@@ -85,7 +85,7 @@ def bar_charts(
         If there are no panels or columns, ``highlight`` names an unknown panel, or as for
         :func:`bar_chart`.
     """
-    columns = side_by_side(panels, 1 if is_narrow() else columns, "{title: (labels, values)}")
+    columns = side_by_side(panels, columns, "{title: (labels, values)}")
     marked = highlight or {}
     if unknown := marked.keys() - panels.keys():
         raise ValueError(f"highlight names {sorted(unknown)}; the panels are {list(panels)}")

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassbox_book.viz.panels import check_range, grid, numbers, side_by_side
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, width
 from glassbox_book.viz.style import ROSE, TEAL, TEXT, check_length
 from glassbox_book.viz.tokens import visible_all
 
@@ -55,7 +55,7 @@ def reshaped(
     -----
     Chapter 10.
     """
-    columns = side_by_side(panels, 2 if is_narrow() else 4, "{title: probabilities}")
+    columns = side_by_side(panels, 4, "{title: probabilities}", narrow=2)
     names = visible_all(tokens)
     drawn = {title: numbers(values) for title, values in panels.items()}
     first = numbers(before)

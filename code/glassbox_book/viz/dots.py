@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side, write
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, width
 from glassbox_book.viz.style import PAPER, TEAL, TEXT
 from glassbox_book.viz.tokens import visible_all
 
@@ -52,7 +52,6 @@ def dot_charts(
     -----
     Chapter 11.
     """
-    columns = 1 if is_narrow() else columns
     columns = side_by_side(panels, columns, "{title: {label: values}}", nested=True)
     if not isinstance(annotate, str) and annotate.keys() != panels.keys():
         raise ValueError(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from glassbox_book.viz.panels import grid, move_apart, name_ends, numbers, side_by_side, write
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, width
 from glassbox_book.viz.style import SERIES, TEXT, check_length, check_series
 from glassbox_book.viz.tokens import visible
 
@@ -117,7 +117,6 @@ def line_charts(
 def _panels(
     x: Any, panels: Panels, log: dict[str, bool], columns: int, **layout: Any
 ) -> tuple[Figure, list[Axes]]:
-    columns = 1 if is_narrow() else columns
     columns = side_by_side(panels, columns, "{title: {series: values}}", nested=True)
     places = numbers(x)
     drawn = {

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.transforms import ScaledTranslation
 
+from glassbox_book.viz.paper import is_narrow
 from glassbox_book.viz.style import INKS, SERIES
 from glassbox_book.viz.tokens import with_spaces
 
@@ -59,7 +60,7 @@ def check_range(what: str, values: np.ndarray) -> None:
 
 
 def side_by_side(
-    panels: Collection[Any], columns: int, expected: str, *, nested: bool = False
+    panels: Collection[Any], columns: int, expected: str, *, narrow: int = 1, nested: bool = False
 ) -> int:
     """Return the number of panels side by side: ``columns``, or all panels if they are fewer.
 
@@ -68,9 +69,11 @@ def side_by_side(
     panels : collection
         The panels to draw.
     columns : int
-        The number asked for.
+        The number asked for, on a page.
     expected : str
         A description of valid ``panels``, for the error.
+    narrow : int
+        The number on a phone.
     nested : bool
         Whether ``panels`` is to map each title to a mapping.
 
@@ -90,7 +93,7 @@ def side_by_side(
         raise ValueError(f"{panels!r:.60} is not a dictionary of dictionaries; pass {expected}")
     if columns < 1:
         raise ValueError(f"columns={columns}: must be at least 1")
-    return min(columns, len(panels))
+    return min(narrow if is_narrow() else columns, len(panels))
 
 
 def grid(

@@ -102,9 +102,8 @@ def scatters(
     TypeError
         As in :func:`scatter`.
     """
-    columns = side_by_side(
-        panels, 1 if is_narrow() and not wide else columns, "{title: (points, labels, groups)}"
-    )
+    expected, narrow = "{title: (points, labels, groups)}", columns if wide else 1
+    columns = side_by_side(panels, columns, expected, narrow=narrow)
     drawn = {title: _panel(title, *panel) for title, panel in panels.items()}
     side = (PAGE_WIDTH if wide else width()) / columns
     size = (side, side * (0.75 if side > _TALL else 0.9))

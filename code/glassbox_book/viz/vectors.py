@@ -12,7 +12,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from glassbox_book.viz.panels import grid, numbers, side_by_side, write
-from glassbox_book.viz.paper import in_two_widths, is_narrow, width
+from glassbox_book.viz.paper import in_two_widths, width
 from glassbox_book.viz.style import COLOURS, TEXT
 
 _MARGIN = 0.2  # of the larger side, around everything drawn: room for names
@@ -98,7 +98,7 @@ def _checked(title: str, named: Vectors) -> dict[str, np.ndarray]:
 
 def _panels(titles: list[str], ends: list[np.ndarray]) -> tuple[Figure, list[Axes]]:
     """Return a figure with one square panel for each title, all with the same limits."""
-    columns = side_by_side(titles, 2 if is_narrow() else 4, "{title: {name: (x, y)}}")
+    columns = side_by_side(titles, 4, "{title: {name: (x, y)}}", narrow=2)
     points = np.array([np.zeros(2), *ends])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = _MARGIN * max(float((high - low).max()), 1e-9)
