@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from jinja2.utils import htmlsafe_json_dumps
 
 from glassbox_book.outputs import Output, are_linked, read
 from glassbox_book.viz import assets
@@ -69,6 +70,7 @@ class View(Output):
         if not are_linked():
             mode = "inline"
             packed = f'<script type="text/plain" id="packed">{assets.packed_bundle()}</script>'
+        data = htmlsafe_json_dumps(self.data, dumps=_json)  # ends no element, whatever its tokens
         boot = "".join(read(f"viz/frame/{name}.js") for name in ("theme", "seen", f"boot_{mode}"))
         return (
             '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head>'
@@ -76,7 +78,7 @@ class View(Output):
             "body{margin:0;background:Canvas;color:CanvasText}"
             "#note{margin:1em;font:14px/1.4 sans-serif}</style></head><body>"
             f'<p id="note"></p>'
-            f'<script type="application/json" id="data">{_script(self.data)}</script>{packed}'
+            f'<script type="application/json" id="data">{data}</script>{packed}'
             f"<script>{boot}</script></body></html>"
         )
 
@@ -104,14 +106,6 @@ def _json(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ",".join(map(_json, value)) + "]"
     return json.dumps(value)
-
-
-def _script(value: Any) -> str:
-    """Return JSON that cannot end the script element that contains it, whatever the tokens."""
-    text = _json(value)
-    for character in "<>&'":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _attribute(document: str) -> str:
