@@ -86,7 +86,7 @@ def next_token(
             raise ValueError(f"the prefix {ids} has no continuation: give one, or leave it out")
         reached |= {(*ids, i) for i in offers}
         stored = stored_logits(logits)
-        rows = [[_number(stored[i]), visible(token(i)), to] for i, to in offers.items()]
+        rows = [[stored[i].item(), visible(token(i)), to] for i, to in offers.items()]
         nodes.append([decode(ids), rows, _others(stored, list(offers))])
     if lost := places.keys() - reached:
         raise ValueError(f"{len(lost)} prefixes cannot be reached, such as {min(lost)}")
@@ -160,11 +160,7 @@ def _others(stored: Tensor, offers: list[int]) -> list[float]:
     values = stored[rest].sort(descending=True).values
     first = min(FIRST, len(stored)) - len(offers)
     starts = torch.tensor([first, *group_sizes(len(stored))]).cumsum(0)[:-1]
-    return [_number(value) for value in torch.cat([values[:first], values[starts]])]
-
-
-def _number(value: Tensor) -> float:
-    return round(value.item(), PLACES)
+    return torch.cat([values[:first], values[starts]]).tolist()
 
 
 def _shares(node: list[Any], logits: Tensor) -> tuple[list[tuple[str, float]], float]:
