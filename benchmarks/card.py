@@ -162,8 +162,7 @@ def training(name: str, trained: list[Mapping[str, Any]]) -> str:
         )
     return (
         f"{first['parameters']:,} parameters. "
-        f"`glassbox train {name}`; each seed has its log, "
-        "`metrics.jsonl`. "
+        f"`glassbox train {name}`; each seed has its log, `metrics.jsonl`. "
         f"Machine: {'; '.join(sorted(machines))}.\n\n{table(rows)}"
     )
 

@@ -41,6 +41,7 @@ def describe(device: str = "cuda") -> dict[str, str | int]:
 
 def name(about: dict[str, str | int]) -> str:
     """Return a name for the file of this machine's results, without a date."""
-    parts = [str(about["processor"]), f"{about['cores']} cores", str(about.get("gpu", ""))]
-    words = re.sub(r"\((?:R|TM)\)|\bCPU\b|@.*", " ", " ".join(parts[:1]), flags=re.IGNORECASE)
-    return re.sub(r"[^a-z0-9]+", "-", " ".join([words, *parts[1:]]).lower()).strip("-")
+    decoration = r"\((?:R|TM)\)|\bCPU\b|@.*"
+    named = re.sub(decoration, " ", str(about["processor"]), flags=re.IGNORECASE)
+    words = f"{named} {about['cores']} cores {about.get('gpu', '')}"
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")

@@ -1,6 +1,7 @@
 """When the largest part of a chapter's page is painted, in a browser, served from this machine."""
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from playwright.sync_api import Browser
 
@@ -25,14 +26,10 @@ class Paint:
 
     pages: dict[str, float]
 
-    @property
-    def slowest(self) -> str:
-        """The chapter that takes longest."""
-        return max(self.pages, key=self.pages.__getitem__)
-
     def sentence(self) -> str:
         """Say which page is slowest, and how slow."""
-        return f"{WHAT}: at most {self.pages[self.slowest]:.0f} ms, that of {self.slowest}."
+        name, longest = max(self.pages.items(), key=itemgetter(1))
+        return f"{WHAT}: at most {longest:.0f} ms, that of {name}."
 
 
 def measure() -> Paint | None:
