@@ -336,6 +336,61 @@ def tie_by_the_joined_symbol(words):
     return min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
 
 
+def count_the_joined_symbols(words):
+    texts = {"".join(symbols): times for symbols, times in words.items()}
+    pairs = {pair for symbols in words for pair in pairwise(symbols)}
+    counts = {
+        pair: sum(text.count("".join(pair)) * times for text, times in texts.items())
+        for pair in pairs
+    }
+    return min(counts, key=lambda pair: (-counts[pair], pair))
+
+
+def tie_by_the_left_symbol(words):
+    counts: Counter[tuple[str, str]] = Counter()
+    for symbols, times in words.items():
+        for pair in pairwise(symbols):
+            counts[pair] += times
+    return min(counts, key=lambda pair: (-counts[pair], pair[0]))
+
+
+def lengths_above_a_thousandth(u, v):
+    lengths = u.norm(dim=1, keepdim=True) * v.norm(dim=1)
+    return u @ v.T / lengths.clamp(min=1e-3)
+
+
+def missing_pieces_have_a_score(word, scores):
+    best: list[tuple[float, list[str]]] = [(0.0, [])]
+    for end in range(1, len(word) + 1):
+        pieces = [(start, word[start:end]) for start in range(end)]
+        best.append(
+            max((best[k][0] + scores.get(piece, -99), [*best[k][1], piece]) for k, piece in pieces)
+        )
+    return best[-1][::-1]
+
+
+def softmax_in_double_precision(scores):
+    powers = scores.double().exp()
+    return (powers / powers.sum(-1, keepdim=True)).to(scores.dtype)
+
+
+def bleu_by_different_words(translation, reference):
+    right = EXERCISES["training.bleu_score"].reference(translation, reference)
+    longer, wider = (
+        min(1, math.exp(1 - len(theirs) / len(ours)))
+        for ours, theirs in ((translation, reference), (set(translation), set(reference)))
+    )
+    return right / longer * wider
+
+
+def average_slopes(network, x):
+    return torch.autograd.functional.jacobian(network, x).abs().mean(dim=(1, 3)) > 1e-5
+
+
+def steep_slopes(network, x):
+    return torch.autograd.functional.jacobian(network, x).norm(dim=(1, 3)) > 1e-3
+
+
 def cut_by_the_first(logits, T, r):
     p = (logits / T).softmax(-1)
     p = p * (p >= r * p[0])
@@ -481,6 +536,14 @@ def one_order_alone(layer, x, order):
     return torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-5)
 
 
+def the_last_row_alone(layer, x, order):
+    return torch.allclose(layer(x[order])[-1], layer(x)[order][-1], atol=1e-5)
+
+
+def lengths_alone(layer, x, order):
+    return torch.allclose(layer(x[order]).norm(dim=1), layer(x)[order].norm(dim=1), atol=1e-5)
+
+
 def larger_alone(layer, x, order):
     return bool((layer(x[order]) - layer(x)[order]).max() < 1e-5)
 
@@ -499,6 +562,16 @@ NEARLY = {
     "self_attention.is_equivariant ": (one_order_alone, "each vector and its neighbours"),
     "self_attention.is_equivariant  ": (smaller_alone, "the length of the first vector"),
     "self_attention.is_equivariant   ": (larger_alone, "the length of the last vector"),
+    "architecture.dependencies   ": (average_slopes, "a part just large enough"),
+    "architecture.dependencies    ": (steep_slopes, "a part just large enough"),
+    "self_attention.is_equivariant     ": (the_last_row_alone, "every second vector turned round"),
+    "self_attention.is_equivariant      ": (lengths_alone, "every second vector turned round"),
+    "tokens_and_embeddings.next_merge ": (tie_by_the_left_symbol, "pairs equally often"),
+    "tokens_and_embeddings.next_merge  ": (count_the_joined_symbols, "symbols of several letters"),
+    "tokens_and_embeddings.cosines ": (lengths_above_a_thousandth, "long and short rows"),
+    "tokens_and_embeddings.best_cut  ": (missing_pieces_have_a_score, "a word of forty letters"),
+    "scaled_dot_product.softmax": (softmax_in_double_precision, "scores in the hundreds"),
+    "training.bleu_score  ": (bleu_by_different_words, "a word too often"),
     "training.bleu_score ": (bleu_from_five_words_on, "four words"),
     "encoder.sense_gap": (no_parallel_vectors, "two parallel vectors"),
     "training.masked_loss": (log_of_softmax, "large logits"),

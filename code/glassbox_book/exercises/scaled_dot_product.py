@@ -88,7 +88,7 @@ def _attentions(draw: Draw) -> Cases:
     yield *case("a query that may attend to nothing", 2, 3, 5, 2), nothing
     heads = [draw(2, 5, 3, 4).transpose(1, 2) for _ in range(3)]
     yield "heads split by a transpose", *heads, causal_mask(5)
-    yield "scores in the hundreds", 300 * draw(3, 4), draw(5, 4), draw(5, 2)
+    yield "scores in the hundreds", 600 * draw(3, 4), draw(5, 4), draw(5, 2)
     yield "double precision", *(draw(4, 6).double() for _ in range(3)), causal_mask(4)
     far = torch.tensor([[-2.0, 1.0], [-3.0, 0.0], [2.0, 1.0]])
     query, mask = torch.tensor([[3e4, 0.0]]), torch.tensor([[True, True, False]])
@@ -201,7 +201,7 @@ def _rows(draw: Draw) -> Cases:
     yield "a square", draw(4, 4)
     yield "a single row without other axes", draw(6)
     yield "a batch of heads", draw(2, 3, 3, 5)
-    yield "scores in the hundreds", 300 * draw(3, 4)
+    yield "scores in the hundreds", 900 * draw(3, 4)
     yield "one row far below another", draw(2, 3) + torch.tensor([[0.0], [-500.0]])
     hidden = torch.tensor([[False, False, True], [False, True, True]])
     yield "keys hidden by a score of -inf", draw(2, 3).masked_fill(hidden, -math.inf)

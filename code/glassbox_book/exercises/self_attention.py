@@ -62,6 +62,7 @@ _RULES: dict[str, Callable[[Tensor], Tensor]] = {
     "the plain average for every token": lambda x: x.mean(0, keepdim=True).expand_as(x).clone(),
     "twice each vector": lambda x: 2 * x,
     "the average so far": lambda x: x.cumsum(0) / torch.arange(1.0, len(x) + 1)[:, None],
+    "every second vector turned round": lambda x: x * (-1.0) ** torch.arange(len(x))[:, None],
     "every vector one place down": lambda x: x.roll(1, 0),
     "each plus its position": lambda x: x + torch.arange(float(len(x)))[:, None],
     "each column sorted": lambda x: x.sort(0).values,

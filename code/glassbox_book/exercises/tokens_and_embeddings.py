@@ -29,10 +29,11 @@ def _texts(draw: Draw) -> Cases:
     yield "a single word", {("a", "b"): 1}
     rare = {tuple("xyzxyz"): 1, tuple("slow"): 5, tuple("low"): 2, tuple("own"): 1}
     yield "a rare word with more pairs", rare
-    yield "several pairs equally often", {tuple("zy"): 3, tuple("ab"): 3}
+    yield "several pairs equally often", {tuple("zy"): 3, tuple("ac"): 3, tuple("ab"): 3}
     yield "a tie with a longer symbol", {("ab", "b"): 2, ("a", "c"): 2}
     yield "a pair twice in a word", {tuple("banana"): 3, tuple("bog"): 4}
-    yield "symbols of several letters", {("slow", "er"): 3, ("fast", "er"): 2}
+    alike = {("slow", "er"): 3, ("fast", "er"): 2, ("xy", "z", "x", "yz"): 2}
+    yield "symbols of several letters", alike
     yield "a word of one symbol among others", {("a",): 9, ("a", "c"): 1}
 
 
@@ -105,7 +106,7 @@ def _scored(draw: Draw) -> Cases:
     yield "a good first piece before a bad one", "abc", hasty | {"bc": -5.0}
     yield "a good first piece, but none for the rest", "abc", hasty
     # Three equal pieces win, so no other order of the same pieces ties with them.
-    long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -1.0}
+    long = {"a": -3.0, "aa": -4.0, "aaa": -5.0, "a" * 13: -9.0, "b": -100.0}
     yield "a word of forty letters", "a" * 39 + "b", long
 
 
@@ -122,9 +123,10 @@ def _cosines(u: Tensor, v: Tensor, flaw: str) -> Tensor:
 
 @cases_of(_cosines, returns=("cosines",))
 def _rows(draw: Draw) -> Cases:
+    lengths = torch.tensor([[100.0], [1.0], [1e-4]])
     yield "two rows and three", draw(2, 4), draw(3, 4)
     yield "as many rows", draw(4, 3), draw(4, 3)
-    yield "long and short rows", 100 * draw(3, 5), 1e-4 * draw(2, 5)
+    yield "long and short rows", lengths * draw(3, 5), 1e-4 * draw(2, 5)
     yield "opposite directions", torch.tensor([[1.0, 2.0]]), torch.tensor([[-2.0, -4.0]])
     yield "a row of zeros", draw(2, 3) * torch.tensor([[1.0], [0.0]]), draw(3, 3)
     yield "a single row each", draw(1, 7), draw(1, 7)
