@@ -650,6 +650,11 @@ def test_mistake_that_fits_some_cases_alone_is_offered_as_a_guess():
     assert "This would explain some of your results: You took the exponential" in text
 
 
+def test_one_coincidence_explains_nothing():
+    text = said(SCORES, lambda query, key: query @ key.mT if len(query) == 2 else query)
+    assert "You forgot to scale" not in text
+
+
 def test_mistake_that_would_spoil_right_results_is_not_named():
     def layers(n, kernel_size):  # right in four cases; two of the others look like a mistake
         return round(2 * (n - 1) / (kernel_size - 1))
@@ -831,6 +836,13 @@ def test_weights_without_the_context():
     assert "returned the weights alone, expected the tuple (context, weights)" in text
 
 
+def test_a_list_without_its_score():
+    cut = EXERCISES["tokens_and_embeddings.best_cut"].reference
+    text = said("tokens_and_embeddings.best_cut", lambda *given: cut(*given)[0])
+    assert "returned the segmentation alone, expected the tuple (segmentation, score)" in text
+    assert "The result is of length 1, expected" in said(ATTENTION, lambda *given: [given[0]])
+
+
 def test_pair_in_the_wrong_order():
     text = said(ATTENTION, lambda *given: attention(*given)[::-1])
     assert "the right results in the wrong order, expected the tuple (context, weights)" in text
@@ -866,6 +878,8 @@ def test_addresses_do_not_show():
         raise ValueError(object())
 
     assert "object at 0x...>" in said(SCORES, scores)
+    text = said(SCORES, lambda query, key: torch.ones(10, 1) @ key.mT)
+    assert "(10x1 and 4x3)" in text
 
 
 def test_an_error_with_a_note_is_shown_by_its_message():

@@ -12,6 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from glassbox.attention import scaled_dot_product_attention
 from glassbox_book import exercises
 from glassbox_book.exercises import EXERCISES, check, in_page
 from glassbox_book.exercises.judge import outcome
@@ -147,6 +148,10 @@ FAULTS = {
     "return scores(query, key)": "RecursionError: maximum recursion depth exceeded",
     "return [0] * 10 ** 9": "too many steps",
     "return torch.zeros(100_000, 100_000)": "too many steps",
+    "s = ''\n    while True:\n        s = f'{s}a'": "Line 4: your function takes too many steps",
+    "print(f'{1:1000000000}')": "Line 2: your function takes too many steps",
+    "while True:\n        y = 3 ** 9000": "Line 3: your function takes too many steps",
+    "s = [1]\n    while True:\n        s += s": "Line 4: your function takes too many steps",
     "return 9 ** 9 ** 9": "Line 2: such a large number is not known here.",
     "x = 1\n    with torch.no_grad():\n        pass": "Line 3: with is not known here. This page",
     "return torch.einsum('id,jd->ij', query, key)": "Line 2: torch.einsum is not known here.",
@@ -288,6 +293,7 @@ WAYS = [
     "    for i in range(len(query)):\n"
     "        table[i] = query[i : i + 1] @ key.T / query.size(1) ** 0.5\n"
     "    return table",
+    "gro\u0308ße = query.size(1)\u00a0** 0.5\n\u00a0   return query @ key.T / größe",
     "x = query / query.size(1) ** 0.5\n    x @= key.T\n    return x",
     "x = query\n    x @= key.T\n    return x / query.size(1) ** 0.5",
     "rows = torch.tensor([])\n"
@@ -311,6 +317,11 @@ WAYS = [
 def test_other_ways_to_write_it_are_right_as_well(says, body):
     verdict = says("scaled_dot_product.scores", f"def scores(query, key):\n    {body}\n")
     assert verdict["passed"], verdict["text"]
+
+
+def test_a_byte_order_mark_is_left_out(says):
+    name = "scaled_dot_product.scores"
+    assert says(name, f"\ufeff{SOLUTIONS[name][0]}", SOLUTIONS[name][1])["passed"]
 
 
 def test_what_pytorch_refuses_is_refused(says):
@@ -356,7 +367,15 @@ def test_loss_of_pytorch_is_known(says):
         assert says("training.masked_loss", source)["passed"]
 
 
-@pytest.mark.usefixtures("without_gradients")
+ACCURACY_FIRST = """real = labels != -100
+    right = (logits.argmax(-1) == labels)[real].float().mean().item()
+    return right, F.cross_entropy(logits[real], labels[real]).item()"""
+NEVER_INFINITE = """chances = logits.softmax(-1).gather(-1, labels[..., None])[..., 0]
+    return -(chances[labels != pad_id] + 1e-9).log().mean()"""
+CROSS = "return scaled_dot_product_attention({} @ W_q, {} @ W_k, {} @ W_v, {})"
+
+
+@pytest.mark.usefixtures("without_gradients", "as_a_reader")
 @pytest.mark.parametrize(
     ("name", "called", "body"),
     [
@@ -365,14 +384,32 @@ def test_loss_of_pytorch_is_known(says):
         ("architecture.multiplications", "n, d", "return 4 * n * d * (d + n / 2), 2 * n * d * d"),
         ("architecture.multiplications", "n, d", "return 2 * n * d * d, 4 * n * d * d + n"),
         ("architecture.layers", "n, k", "return 0"),
+        ("scaled_dot_product.scores", "q, k", "return q @ k.T if len(q) == 2 else q"),
+        ("training.masked_loss", "logits, labels, pad_id", NEVER_INFINITE),
+        ("training.smoothed_labels", "labels, n, epsilon", "return [labels]"),
+        ("tokens_and_embeddings.cosines", "u, v", "return u[None] @ v"),
+        ("variants.score_blanks", "logits, labels", ACCURACY_FIRST),
+        *(
+            ("scaled_dot_product.cross_attention", "x, y, W_q, W_k, W_v, ids, pad_id", attend)
+            for attend in (
+                CROSS.format("x", "y", "y", "(ids != pad_id)[:, :, None]"),
+                CROSS.format("x", "y", "y", "ids != pad_id"),
+                CROSS.format("x", "y", "y", "(ids != pad_id).long()"),
+                CROSS.format("x", "y", "y[:, :1]", "None"),
+                CROSS.format("x", "y[0]", "y", "None"),
+                CROSS.format("x[0, 0]", "y", "y", "None"),
+                CROSS.format("y", "x", "x", "(ids != pad_id)[:, None]"),
+            )
+        ),
         ("self_attention.weights", "", "return 1"),
     ],
 )
 def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, body):
     source = f"def answer({called}):\n    {body}\n"
-    names: dict[str, Any] = {"torch": torch}
+    names = {"torch": torch, "F": F, "scaled_dot_product_attention": scaled_dot_product_attention}
     exec(source, names)
-    assert says(name, source, "answer")["text"] == check(name, names["answer"]).text
+    said = says(name, source, "answer")["text"].replace(f"\n    {body}\n", "\n")  # a line of code
+    assert said == check(name, names["answer"]).text
 
 
 @pytest.mark.usefixtures("without_gradients")

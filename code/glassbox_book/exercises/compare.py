@@ -148,13 +148,13 @@ def _tuple_difference(
     names: Sequence[str], expected: tuple[Any, ...], got: Any, tolerance: float
 ) -> str | None:
     wanted = f"expected the tuple ({', '.join(names)})"
+    for name, part in zip(names, expected, strict=True):
+        if _same(part, got, tolerance):
+            return f"Your function returned the {name} alone, {wanted}."
     if not isinstance(got, tuple | list):
-        for name, part in zip(names, expected, strict=True):
-            if _same(part, got, tolerance):
-                return f"Your function returned the {name} alone, {wanted}."
         return f"The result is of type {kind(got)}, {wanted}."
     if len(got) != len(expected):
-        return f"The result has {len(got)} parts, {wanted}."
+        return f"The result is of length {len(got)}, {wanted}."
     for name, part, given in zip(names, expected, got, strict=True):
         if fault := difference([name], part, given, tolerance):
             if not all(isinstance(part, str | int) for part in expected) and any(

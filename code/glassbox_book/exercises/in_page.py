@@ -4,6 +4,7 @@ The script (`page/`) understands a part of Python and PyTorch. An exercise can b
 its cases consist of numbers, booleans, tensors and lists of these.
 """
 
+import inspect
 import json
 import math
 import re
@@ -45,7 +46,7 @@ def data(name: str) -> str:
     Returns
     -------
     str
-        One statement of JavaScript. It contains functions, so each call gets its own values.
+        JavaScript. It contains functions, so each call gets its own values.
     """
     exercise = EXERCISES[name]
     cases = exercise.hidden_cases()
@@ -61,7 +62,9 @@ def data(name: str) -> str:
         f"[{', '.join(_sample(outcome(make, case), right) for case, right in results)}]}}"
         for sentence, make in exercise.mistakes.items()
     ]
+    shared = "scaled_dot_product_attention" in inspect.getsource(exercise.flawed)
     return (
+        f"{_compact('attention.js') if shared else ''}"
         f"glassboxPage.exercises[{json.dumps(name)}] = {{returns: {json.dumps(exercise.returns)}, "
         f"tolerance: {exercise.tolerance}, arguments: {json.dumps(names)}, "
         f"gradients: {json.dumps(exercise.gradients)},\n"
@@ -72,12 +75,9 @@ def data(name: str) -> str:
 
 def script() -> str:
     """Return the script that checks in a page what a reader writes, without comments and blanks."""
-    parts = "\n".join(outputs.read(f"exercises/page/{name}") for name in SCRIPTS)
     prelude = re.sub(r"(?m)^(#.*)?\n", "", outputs.read("exercises/page/prelude.txt"))
-    code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
-    code = re.sub(r"(?<=[;,{}])\n", "", code).replace(";}", "}")
     load = f"glassboxPage.load({json.dumps(_squeezed(prelude.replace('    ', ' ')))});"
-    return f"{code}glassboxPage.exercises = {{}};\n{load}\n"
+    return f"{_compact(*SCRIPTS)}glassboxPage.exercises = {{}};\n{load}\n"
 
 
 def write(folder: str | Path) -> None:
@@ -90,6 +90,13 @@ def write(folder: str | Path) -> None:
     """
     texts = {f"{name}.js": data(name) for name in playable()}
     outputs.write(folder, {"python.js": script(), **texts})
+
+
+def _compact(*names: str) -> str:
+    """Return files of the script as one, without comments and blanks."""
+    parts = "\n".join(outputs.read(f"exercises/page/{name}") for name in names)
+    code = _squeezed(re.sub(r"(?m)^\s*(//.*\n\s*)*|  // .*$", "", parts))
+    return re.sub(r"(?<=[;,{}])\n", "", code).replace(";}", "}")
 
 
 def _squeezed(code: str) -> str:

@@ -175,7 +175,7 @@ def _diagnosis(
     wrong = [(case, mine) for case, mine in wrong if not _alike(kinds, outcome(right, case), mine)]
     if not wrong:  # an argument changed in place, or a gradient alone is wrong
         return None
-    (first, seen), best, most = wrong[0], None, len(outcomes) - len(wrong) - 1
+    (first, seen), best, most = wrong[0], None, max(1, len(outcomes) - len(wrong) - 1)
     for sentence, mistake in exercise.mistakes.items():
         if _alike(kinds, outcome(mistake, first), seen):
             fits = sum(_alike(kinds, outcome(mistake, case), mine) for case, mine in outcomes)
@@ -261,7 +261,7 @@ def _message(error: BaseException) -> str:
     told = traceback.TracebackException.from_exception(error)
     told.__notes__ = None  # they would follow the message
     first_line = [*told.format_exception_only()][-1].strip().partition("\n")[0]
-    return re.sub(r"0x[0-9a-f]+", "0x...", first_line)  # the same in every run
+    return re.sub(r"\b0x[0-9a-f]+", "0x...", first_line)  # the same in every run
 
 
 def _untouched(before: Any, after: Any) -> bool:

@@ -58,6 +58,7 @@
   function format(x, spec = '') {
     const [, side, width, digits = 6, as] = /^([<>]?)(\d*)(?:\.(\d+)(?=[f%]))?([df%]?)$/.exec(spec) ?? unknown(`the format :${spec}`);
     const n = as === 'f' ? number(x) : as === '%' ? 100 * number(x) : NaN, text = (Number.isFinite(n) ? n.toFixed(digits) : page.show(x)) + (as === '%' ? as : '');
+    spend(text.length + +width);
     return side === '<' || (!side && typeof x === 'string') ? text.padEnd(width) : text.padStart(width);
   }
   const builtins = table({
@@ -77,7 +78,7 @@
     'round x': (x) => integer(even(number(x))), 'sum values start': (values, start = 0n) => all(values).reduce((a, b) => page.operate('+', a, b), start),
   });
   const lists = table({
-    'append l x': (l, x) => { l.push(x); return null; }, 'extend l values': (l, values) => { l.push(...all(values)); return null; },
+    'append l x': (l, x) => { l.push(x); return null; }, 'extend l values': (l, values) => { for (const x of all(values)) l.push(x); return null; },
     'pop l i': (l, i = -1n) => l.splice(page.place(l, i), 1)[0],
   });
   const finite = (f) => (x) => { const n = number(x), found = f(n); return Number.isFinite(found) || !Number.isFinite(n) ? found : fail('ValueError', 'math domain error'); };

@@ -8,7 +8,7 @@
   // Words ---------------------------------------------------------------------------------------
 
   const WORD = new RegExp([
-    /([ \t]+|\\\n|#.*)|(\n)/,
+    /([^\S\n]+|\\\n|#.*)|(\n)/,
     /([bfruBFRU]{0,2}(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))/,
     /(0[xobXOB][\da-fA-F_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?)|([\p{L}_][\p{L}\p{N}_]*)/,
     /((?:\*\*|\/\/)=?|\.\.\.|->|:=|<<|>>|[-+*/%@&|^<>=!]=|[-+*/%@&|^~<>=.,:;()[\]{}])/,
@@ -37,7 +37,7 @@
     };
     while (place < source.length) {
       if (fresh) {
-        const [blank] = /^[ \t]*/.exec(source.slice(place)), indent = blank.replaceAll('\t', '    ').length;
+        const [blank] = /^[^\S\n]*/.exec(source.slice(place)), indent = blank.replaceAll('\t', '    ').length;
         if (!'#\n'.includes(source[place + blank.length] ?? '\n')) {
           if (indent > indents.at(-1)) add('in', indents.push(indent));
           while (indent < indents.at(-1)) add('out', indents.pop());
@@ -95,7 +95,7 @@
   }
 
   function parse(source, isOurs = false) {
-    const tokens = words(source.replaceAll('\r', ''));
+    const tokens = words(source.normalize().replace('\ufeff', ''));
     page.elsewhere = new Set('dict filter frozenset getattr hasattr isinstance iter next set slice str type'.split(' '));  // and what is imported
     let i = 0, start = 0;  // of a statement
     const is = (...texts) => tokens[i].kind === 'sign' && texts.includes(tokens[i].text);
@@ -429,7 +429,7 @@
   }
 
   const remainder = (a, b) => ((a % b) + b) % b;
-  const power = (a, b) => (b * BigInt(a.toString(2).length) < 50_000n ? a ** b : unknown('such a large number'));
+  const power = (a, b, size = Number(b) * a.toString(16).length) => (size < 9_999 ? spend(size) ?? a ** b : unknown('such a large number'));
   const WHOLE = { ...ARITHMETIC, '%': remainder, '//': (a, b) => (a - remainder(a, b)) / b, '**': power };
   function arithmetic(op, a, b) {
     if ('//%'.includes(op) && b == 0) fail('ZeroDivisionError', 'division by zero');
@@ -450,7 +450,7 @@
     return op === '*' && Array.isArray(b) && isInt(a) ? operate(op, b, a) : cannot(op, a, b);
   }
   function inPlace(op, a, b) {
-    if (kind(a) === 'list' && op === '+') { a.push(...iterate(b)); return a; }
+    if (kind(a) === 'list' && op === '+') { page.attribute(a, 'extend')([b]); return a; }
     const found = operate(op, a, b);
     if (!(a instanceof Tensor) || op === '@') return found;
     return isFloat(found.dtype) && !isFloat(a.dtype) ? fail('RuntimeError', `result type Float can't be cast to the desired output type ${a.dtype}`) : page.fill(a, found);

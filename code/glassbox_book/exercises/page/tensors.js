@@ -156,7 +156,7 @@ globalThis.glassboxPage ??= {};
     const [p, q] = [a.shape, b.shape];
     if (!p.length || !q.length) fail('RuntimeError', 'both arguments to matmul need to be at least 1D');
     if (p.at(-1) !== (q.at(-2) ?? q[0])) {
-      fail('RuntimeError', p.length === 2 && q.length === 2 ? `mat1 and mat2 shapes cannot be multiplied (${p.join('x')} and ${q.join('x')})`
+      fail('RuntimeError', p.length > 1 && q.length === 2 ? `mat1 and mat2 shapes cannot be multiplied (${product(p.slice(0, -1))}x${p.at(-1)} and ${q.join('x')})`
         : `the shapes [${p.join(', ')}] and [${q.join(', ')}] cannot be multiplied`);
     }
     const rows = reshape(a, [...p.slice(0, -1), ...(q.length > 1 ? [1] : []), p.at(-1)]);
