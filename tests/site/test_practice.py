@@ -148,6 +148,50 @@ def test_a_long_text_scrolls_and_undo_brings_it_back(read):
     assert field.input_value() == text
 
 
+def test_a_solved_exercise_stays_solved_when_undo_brings_it_back(read):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    field, state = card.get_by_role("textbox"), card.locator(".gb-state")
+    field.fill(RIGHT)
+    field.press("Control+Enter")
+    card.locator(".gb-passed").wait_for()
+    card.get_by_role("button", name="Start over").click()
+    assert state.inner_text().startswith("Not tried yet")
+    page.keyboard.press("Control+z")
+    assert field.input_value() == RIGHT
+    assert state.inner_text() == "Solved before."
+    card.get_by_role("button", name="Start over").click()
+    page.keyboard.press("x")
+    assert state.inner_text() == "Started here, not solved yet."
+
+
+def test_a_solved_exercise_stays_solved_where_nothing_can_be_stored(read):
+    page = read(PAGE).page
+    blocked = "() => { throw new Error('blocked'); }"
+    page.evaluate(f"() => {{ Storage.prototype.getItem = Storage.prototype.setItem = {blocked}; }}")
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    card.get_by_role("textbox").fill(RIGHT)
+    card.get_by_role("textbox").press("Control+Enter")
+    card.locator(".gb-passed").wait_for()
+    card.get_by_role("textbox").press("x")
+    assert card.locator(".gb-state").inner_text() == "Solved before."
+
+
+@pytest.mark.parametrize(
+    ("line", "indent"),
+    [("def f():  # a note", "    "), ("    x = 1", "    "), ("\tif x:", "\t    "), ("x[1:2]", "")],
+)
+def test_a_new_line_is_indented_like_the_one_before_it(read, line, indent):
+    page = read(PAGE).page
+    card = page.locator(CARD)
+    card.get_by_role("button", name="Try it here").click()
+    card.get_by_role("textbox").fill(line)
+    page.keyboard.press("Enter")
+    assert card.get_by_role("textbox").input_value() == f"{line}\n{indent}"
+
+
 def test_answers_of_the_quiz_are_counted_and_kept_on_this_machine(read):
     page = read(PAGE).page
     key = "localStorage.getItem('glassbox:quiz:10_generation')"

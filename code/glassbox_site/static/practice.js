@@ -37,7 +37,12 @@
       button.textContent = form && !form.hidden ? 'Close' : passed === undefined ? 'Try it here' : 'Continue here';
       button.setAttribute('aria-label', `${button.textContent}: ${called}`);
     };
-    const memory = () => kept(`exercise:${exercise}`) ?? {};
+    let mine = {}, undone = {};  // what this page remembers where nothing can be stored, and what was left for a new start
+    const memory = () => kept(`exercise:${exercise}`) ?? mine;
+    const remember = (value) => {
+      mine = value ?? {};
+      keep(`exercise:${exercise}`, value);
+    };
 
     const check = async (field, said) => {
       said.className = 'gb-said';
@@ -60,7 +65,7 @@
       said.classList.add(passed ? 'gb-passed' : 'gb-not-yet');
       said.replaceChildren(...lines.filter(Boolean).flatMap((line) => line.split('\n')).map((line) => make('p', '', line)));
       if (printed) said.append(make('p', '', 'Printed:'), make('pre', '', printed));
-      keep(`exercise:${exercise}`, { text: field.value, passed });
+      remember({ text: field.value, passed });
       mark(passed);
       tell({ exercise, passed });
     };
@@ -77,9 +82,9 @@
       const fit = () => { field.rows = Math.min(30, Math.max(5, field.value.split('\n').length + 1)); };
       // A verdict is about the text that was checked.
       field.addEventListener('input', () => {
-        const passed = memory().passed && 'before';
+        const { passed: known } = undone.text === field.value ? undone : memory(), passed = known && 'before';
         fit();
-        keep(`exercise:${exercise}`, { text: field.value, passed: passed ?? false });
+        remember({ text: field.value, passed: passed ?? false });
         mark(passed ?? false);
         if (said.matches('.gb-passed, .gb-not-yet')) said.className = 'gb-said gb-earlier';
       });
@@ -89,14 +94,15 @@
         event.preventDefault();
         if (event.ctrlKey || event.metaKey) { form.requestSubmit(); return; }
         const line = field.value.slice(0, field.selectionStart).split('\n').pop();
-        document.execCommand('insertText', false, `\n${/^ */.exec(line)[0]}${/:\s*$/.test(line) ? '    ' : ''}`);
+        document.execCommand('insertText', false, `\n${/^[ \t]*/.exec(line)[0]}${/:\s*(#.*)?$/.test(line) ? '    ' : ''}`);
       });
       form.addEventListener('submit', (event) => { event.preventDefault(); check(field, said); });
       over.addEventListener('click', () => {
+        undone = memory();
         field.focus();
         field.select();
         document.execCommand('insertText', false, stub);  // which Ctrl+Z takes back
-        keep(`exercise:${exercise}`, null);
+        remember(null);
         said.replaceChildren();
         said.className = 'gb-said';
         mark();
