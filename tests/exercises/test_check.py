@@ -836,6 +836,11 @@ def test_weights_without_the_context():
     assert "returned the weights alone, expected the tuple (context, weights)" in text
 
 
+def test_the_name_of_a_result_fits_a_sentence():
+    text = said("positional_encoding.rotate", lambda x, positions: 0 * x)
+    assert "The turned vectors: [[0, 0]" in text
+
+
 def test_a_list_without_its_score():
     cut = EXERCISES["tokens_and_embeddings.best_cut"].reference
     text = said("tokens_and_embeddings.best_cut", lambda *given: cut(*given)[0])

@@ -434,6 +434,51 @@ def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, b
         (
             "self_attention.window",
             "x, d",
+            "rows = [x[max(0, i - d) : i + d] for i in range(len(x))]\n"
+            "    return torch.stack([(row @ y).softmax(-1) @ row for row, y in zip(rows, x)])",
+            "Your slice ends before i + distance",
+        ),
+        (
+            "self_attention.layers_until_alike",
+            "x, tolerance",
+            "count = 0\n"
+            "    while (x - x[0]).norm(dim=-1).max() >= tolerance:\n"
+            "        x, count = (x @ x.T).softmax(-1) @ x, count + 1\n"
+            "    return count",
+            "You compared some pairs only",
+        ),
+        (
+            "scaled_dot_product.softmax",
+            "scores",
+            "powers = scores.exp()\n    return powers / powers.sum()",
+            "You divided by the sum of all exponentials",
+        ),
+        (
+            "scaled_dot_product.causal_mask",
+            "q_len, k_len",
+            "return torch.ones(q_len, k_len).tril(k_len - q_len + 1) == 1",
+            "Your queries see one position too far",
+        ),
+        (
+            "positional_encoding.sinusoidal",
+            "positions, d",
+            "angles = positions[:, None] / 10000 ** (2 * torch.arange(0, d, 2).double() / d)\n"
+            "    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).float()",
+            "Your exponent is 4i/d",
+        ),
+        (
+            "multi_head_attention.multi_head",
+            "x, W_query, W_key, W_value, W_output, n, mask=None",
+            "b, length, d = x.shape\n"
+            "    q, k, v = [(x @ W).view(b, n, length, -1) for W in (W_query, W_key, W_value)]\n"
+            "    scores = q @ k.mT / (d // n) ** 0.5\n"
+            "    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)\n"
+            "    return (scores.softmax(-1) @ v).reshape(b, length, d) @ W_output",
+            "You split the heads and merged them by shape alone",
+        ),
+        (
+            "self_attention.window",
+            "x, d",
             "i = torch.arange(len(x))\n"
             "    far = (i[:, None] - i).abs() >= d\n"
             "    return (x @ x.T).masked_fill(far, -math.inf).softmax(-1) @ x",

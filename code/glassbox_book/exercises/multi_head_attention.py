@@ -43,12 +43,20 @@ def _multi_head(
     *,
     flaw: str,
 ) -> Tensor:
-    query, key, value = (_split_heads(x @ W, n_heads, flaw) for W in (W_query, W_key, W_value))
+    many, how = 1 if flaw == "one head" else n_heads, flaw.removesuffix(", both ways")
+    query, key, value = (_split_heads(x @ W, many, how) for W in (W_query, W_key, W_value))
     width = {"whole width": W_query.size(1), "no scale": 1}.get(flaw, query.size(-1))
     if mask is not None and flaw in ("mask", "polarity"):
         mask = None if flaw == "mask" else ~mask
-    context, _ = scaled_dot_product_attention(query, key, value, mask, scale=width**-0.5)
-    rows = context if flaw == "merge" else context.transpose(1, 2)
+    if flaw in ("queries", "late"):
+        allowed = torch.tensor(True) if mask is None else mask
+        scores = query @ key.mT * width**-0.5
+        hidden = scores.masked_fill(~allowed, -torch.inf)
+        weights = scores.softmax(-1) * allowed if flaw == "late" else hidden.softmax(-2)
+        context = weights @ value
+    else:
+        context, _ = scaled_dot_product_attention(query, key, value, mask, scale=width**-0.5)
+    rows = context if flaw in ("merge", "by shape, both ways") else context.transpose(1, 2)
     merged = rows.reshape(context.size(0), context.size(2), -1)
     return merged if flaw == "no output" else merged @ W_output
 

@@ -10,7 +10,7 @@ BASE = 10_000.0
 
 
 def _sinusoidal(positions: Tensor, d_model: int, flaw: str) -> Tensor:
-    step = 1 if flaw == "i/d" else 2
+    step = {"i/d": 1, "4i/d": 4}.get(flaw, 2)
     power = step * torch.arange(d_model // 2, dtype=torch.float64) / d_model
     if flaw == "counted":
         positions = torch.arange(len(positions))
@@ -84,10 +84,10 @@ def _rotate(x: Tensor, positions: Tensor, flaw: str) -> Tensor:
         sin = -sin
     a, b = x.chunk(2, -1) if flaw == "halves" else (x[..., 0::2], x[..., 1::2])
     pair = a * cos - b * sin, b * cos + a * sin
-    return torch.cat(pair, -1) if flaw == "halves" else torch.stack(pair, -1).flatten(-2)
+    return torch.cat(pair, -1) if flaw in ("halves", "cat") else torch.stack(pair, -1).flatten(-2)
 
 
-@cases_of(_rotate, returns=("turned",), tolerance=0.0001, gradients=True)
+@cases_of(_rotate, returns=("turned vectors",), tolerance=0.0001, gradients=True)
 def _vectors(draw: Draw) -> Cases:
     yield "one pair", draw(3, 2), torch.arange(3)
     yield "three pairs", draw(4, 6), torch.arange(4)

@@ -128,6 +128,7 @@ def _causal_mask(q_len: int, k_len: int, flaw: str) -> Tensor:
         "not itself": key < query,
         "polarity": key > query,
         "ahead": key >= query,
+        "too far": key <= query + 1,
     }
     return flaws[flaw]
 
@@ -165,6 +166,10 @@ def _cross_attention(
     real = ~real if flaw == "polarity" else real
     mask = {"ignored": None, "queries": real[:, :, None]}.get(flaw, real[:, None, :])
     query, key, value = asks @ W_query, offers @ W_key, gives @ W_value
+    if flaw == "columns":
+        scores = query @ key.mT / math.sqrt(query.size(-1))
+        weights = scores.masked_fill(~real[:, None], -math.inf).softmax(-2)
+        return weights @ value, weights
     scale = 1.0 if flaw == "no scale" else None
     return scaled_dot_product_attention(query, key, value, mask, scale=scale)
 
@@ -189,9 +194,12 @@ def _translations(draw: Draw) -> Cases:
 def _softmax(scores: Tensor, flaw: str) -> Tensor:
     dim = -2 if flaw == "queries" else -1
     largest = scores.amax(dim, keepdim=True)
-    shifts = {"no shift": torch.zeros_like(largest), "one shift": scores.max(), "added": -largest}
+    none = torch.zeros_like(largest)
+    shifts = {"no shift": none, "one sum": none, "one shift": scores.max(), "added": -largest}
     shifted = scores - shifts.get(flaw, largest)
     powers = (-shifted if flaw == "sign" else shifted).exp()
+    if flaw == "one sum":
+        return powers / powers.sum()
     return powers / powers.sum(dim, keepdim=flaw != "no keepdim")
 
 

@@ -82,7 +82,7 @@ def _is_equivariant(layer: Callable[[Tensor], Tensor], x: Tensor, order: Tensor,
         moved, expected = moved.sum(0), expected.sum(0)
     if flaw == "exact":
         return torch.equal(moved, expected)
-    return bool(torch.allclose(moved, expected, atol=1e-5))
+    return bool(torch.allclose(moved, expected, atol=1e-5)) != (flaw == "negated")
 
 
 @cases_of(_is_equivariant, returns=("answer",))
@@ -99,7 +99,8 @@ def _layers_until_alike(x: Tensor, tolerance: float, flaw: str) -> int:
     first_weights = simple_self_attention(x)[1]
     while count < 100:
         distances = torch.cdist(now, now)
-        if (distances.mean() if flaw == "average" else distances.max()) < tolerance:
+        flaws = {"average": distances.mean(), "neighbours": distances.diagonal(1).max()}
+        if flaws.get(flaw, distances.max()) < tolerance:
             break
         now = first_weights @ now if flaw == "first weights" else simple_self_attention(now)[0]
         count += 1
@@ -125,7 +126,7 @@ def _attend(x: Tensor, allowed: Tensor, flaw: str) -> tuple[Tensor, Tensor]:
         weights = scores.softmax(-1) * allowed
     else:
         hidden = 0.0 if flaw == "zeros" else -math.inf
-        weights = scores.masked_fill(~allowed, hidden).softmax(-1)
+        weights = scores.masked_fill(~allowed, hidden).softmax(-2 if flaw == "columns" else -1)
     return weights @ x, weights
 
 
@@ -145,8 +146,9 @@ def _sentences(draw: Draw) -> Cases:
 
 
 def _window(x: Tensor, distance: int, flaw: str) -> Tensor:
-    if flaw == "from the end":
-        near = [x[i - distance : i + distance + 1] for i in range(len(x))]
+    if flaw in ("from the end", "ends early"):
+        first, last = (0, 0) if flaw == "ends early" else (-len(x), 1)
+        near = [x[max(first, i - distance) : i + distance + last] for i in range(len(x))]
         return torch.stack([(y @ row).softmax(0) @ y for y, row in zip(near, x, strict=True)])
     j = torch.arange(len(x))
     away = j[:, None] - j

@@ -70,7 +70,12 @@ def _bleu_score(translation: Sequence[str], reference: Sequence[str], flaw: str)
     means = {"mean": sum(shares) / longest, "product": math.prod(shares)}
     together = means.get(flaw, math.prod(shares) ** (1 / longest))
     short = 1 - len(reference) / len(translation)
-    penalties = {"no penalty": 1.0, "reward": math.exp(short)}
+    long = 1 - len(translation) / len(reference)
+    penalties = {
+        "no penalty": 1.0,
+        "reward": math.exp(short),
+        "turned round": math.exp(min(0, long)),
+    }
     score = penalties.get(flaw, math.exp(min(0, short))) * together
     return score if flaw == "0 to 1" else 100 * score
 
