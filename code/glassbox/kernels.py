@@ -222,10 +222,10 @@ class _CrossEntropy(Function):
         return gradient.to(ctx.dtype), None, None, None, None
 
 
-def _cross_entropy(logits: Tensor, *inputs: Any) -> Any:
-    if not torch.compiler.is_compiling() and is_wrapped(logits):
+def _cross_entropy(logits: Tensor, labels: Tensor, *inputs: Any) -> Any:
+    if not torch.compiler.is_compiling() and (is_wrapped(logits) or is_wrapped(labels)):
         return NotImplemented  # torch.func refuses this kind of Function
-    return _CrossEntropy.apply(logits, *inputs)
+    return _CrossEntropy.apply(logits, labels, *inputs)
 
 
 #: The kernels, by the qualified names of their formulas.

@@ -100,6 +100,8 @@ def test_a_guess_for_each_word_is_wanted():
 def test_links_fit_their_sentences():
     with pytest.raises(ValueError, match="has 3 words and 2 sets of links"):
         AlignedPair("la maison", "the white house", (frozenset({0}),) * 2)
+    with pytest.raises(ValueError, match="'' has 0 words and 0 sets of links"):
+        AlignedPair("", "", ())
     with pytest.raises(ValueError, match=r"links=\[2\].*expected some of 0 to 1"):
         AlignedPair("la maison", "house", (frozenset({2}),))
 

@@ -845,7 +845,7 @@ def test_a_list_without_its_score():
     cut = EXERCISES["tokens_and_embeddings.best_cut"].reference
     text = said("tokens_and_embeddings.best_cut", lambda *given: cut(*given)[0])
     assert "returned the segmentation alone, expected the tuple (segmentation, score)" in text
-    assert "The result is of length 1, expected" in said(ATTENTION, lambda *given: [given[0]])
+    assert "The result has length 1, expected" in said(ATTENTION, lambda *given: [given[0]])
 
 
 def test_pair_in_the_wrong_order():

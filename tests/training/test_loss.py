@@ -219,6 +219,16 @@ def test_second_derivatives_are_refused_and_the_formula_has_them(device):
     torch.testing.assert_close(found, p.diag() - p.outer(p))
 
 
+@pytest.mark.usefixtures("as_a_reader")
+@pytest.mark.parametrize("in_dims", [(0, None), (None, 0), (0, 0)])
+def test_many_losses_are_computed_at_once(in_dims):
+    logits, labels = torch.randn(4, 6, 7), torch.randint(7, (4, 6))
+    given = [x if axis == 0 else x[0] for x, axis in zip((logits, labels), in_dims, strict=True)]
+    found = torch.func.vmap(lambda *inputs: cross_entropy(*inputs).total, in_dims)(*given)
+    rows = zip(given[0].expand(4, 6, 7), given[1].expand(4, 6), strict=True)
+    torch.testing.assert_close(found, torch.stack([cross_entropy(*row).total for row in rows]))
+
+
 def test_it_makes_one_matrix_of_the_logits_size(device):
     """The time goes into fetching memory, of which the formula, differentiated, takes more."""
 

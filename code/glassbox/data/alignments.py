@@ -20,8 +20,8 @@ class AlignedPair:
     Raises
     ------
     ValueError
-        If there is not one set of links for each word of the target, or one is empty, or one names
-        a word that the source does not have.
+        If the target has no word, there is not one set of links for each of its words, or one is
+        empty or names a word that the source does not have.
     """
 
     source: str
@@ -30,7 +30,7 @@ class AlignedPair:
 
     def __post_init__(self) -> None:
         words, of = len(split_words(self.target)), len(split_words(self.source))
-        if len(self.links) != words:
+        if not words or len(self.links) != words:
             raise ValueError(
                 f"{self.target!r} has {words} words and {len(self.links)} sets of links; "
                 "give each word one"

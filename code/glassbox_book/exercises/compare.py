@@ -154,7 +154,7 @@ def _tuple_difference(
     if not isinstance(got, tuple | list):
         return f"The result is of type {kind(got)}, {wanted}."
     if len(got) != len(expected):
-        return f"The result is of length {len(got)}, {wanted}."
+        return f"The result has length {len(got)}, {wanted}."
     for name, part, given in zip(names, expected, got, strict=True):
         if fault := difference([name], part, given, tolerance):
             if not all(isinstance(part, str | int) for part in expected) and any(

@@ -74,7 +74,7 @@
       const alone = names.find((name, k) => same(['part'], expected[k], got, tolerance));
       return alone ? `Your function returned the ${alone} alone, ${wanted}.` : `The result is of type ${kind(got)}, ${wanted}.`;
     }
-    if (got.length !== expected.length) return `The result is of length ${got.length}, ${wanted}.`;
+    if (got.length !== expected.length) return `The result has length ${got.length}, ${wanted}.`;
     for (const [k, name] of names.entries()) {
       const fault = difference([name], expected[k], got[k], tolerance);
       if (!fault) continue;
