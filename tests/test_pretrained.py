@@ -735,7 +735,7 @@ BAD_CALLS: dict[str, Any] = {
         lambda tmp_path: with_an_output_apart().save_pretrained(tmp_path),
         ValueError,
         [
-            "embedding.weight and output.weight differ, but this model has one parameter for both",
+            "embedding.weight and output.weight differ, but the configuration has one parameter",
             "model.output.weight = model.embedding.weight",
         ],
     ),

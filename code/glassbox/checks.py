@@ -131,7 +131,7 @@ def check_whole(name: str, given: Any) -> None:
 
 
 def check_causal(q_len: int, k_len: int) -> None:
-    """Reject more queries than keys, where each query may attend to its own position at most.
+    """Reject more queries than keys, where a query may attend to no position after its own.
 
     Raises
     ------

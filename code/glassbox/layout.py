@@ -482,8 +482,8 @@ def merge(named: Iterable[tuple[str, str, Tensor]]) -> dict[str, Tensor]:
         first, other = found.setdefault(parameter, (name, x))
         if other is not x and not torch.equal(other.nan_to_num(), x.nan_to_num()):
             raise ValueError(
-                f"{first} and {name} differ, but this model has one parameter for both: they "
-                f"come from one where they are not tied. Tie them: model.{name} = model.{first}"
+                f"{first} and {name} differ, but the configuration has one parameter for both. Tie "
+                f"them in the model that they come from: model.{name} = model.{first}"
             )
     return {parameter: x for parameter, (_, x) in found.items()}
 

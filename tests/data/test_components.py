@@ -29,7 +29,7 @@ def test_case_and_punctuation_make_no_other_sentence(one, other):
     ("one", "other"),
     [
         *(("cote", "côté"), ("it's", "its"), ("go on", "goon"), ("2", "3")),
-        *(("कि", "के"), ("ไม่", "ไม้"), ("😀", "🌀"), ("!", "?")),
+        *(("कि", "के"), ("ไม่", "ไม้"), ("😀", "🌀"), ("❤️", "☀️"), ("!", "?")),
     ],
 )
 def test_letters_marks_and_spaces_do_and_what_has_no_word(one, other):

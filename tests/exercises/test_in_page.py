@@ -445,7 +445,7 @@ def test_what_a_mistake_explains_is_told_in_the_same_words(says, name, called, b
             "    while (x - x[0]).norm(dim=-1).max() >= tolerance:\n"
             "        x, count = (x @ x.T).softmax(-1) @ x, count + 1\n"
             "    return count",
-            "You compared some pairs only",
+            "You compared only some pairs",
         ),
         (
             "scaled_dot_product.softmax",

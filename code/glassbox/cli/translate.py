@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> int:
     for text in arguments.text:
         if re.search("[\udc80-\udcff]", text):  # what Python makes of other bytes
             raise ValueError(
-                f"TEXT {text!r} is not UTF-8: convert it first, as with iconv -t UTF-8"
+                f"TEXT {text!r} is not UTF-8: convert it first, as with iconv -f LATIN1 -t UTF-8"
             )
     if arguments.show_attention is not None:
         check_folder(arguments.show_attention)
@@ -197,7 +197,7 @@ def lines() -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"line {number} of standard input is not UTF-8 text ({error}): convert it first, "
-                "as with iconv -t UTF-8"
+                "as with iconv -f LATIN1 -t UTF-8"
             ) from error
 
 

@@ -33,7 +33,7 @@ class AlignedPair:
         if not words or len(self.links) != words:
             raise ValueError(
                 f"{self.target!r} has {words} words and {len(self.links)} sets of links; "
-                "give each word one"
+                "it needs at least one word, and a set for each"
             )
         for word in self.links:
             if not word or not word <= frozenset(range(of)):

@@ -20,10 +20,12 @@ def words(sentence: str) -> str:
     -------
     str
         Its words in lower case, separated by single spaces: ``"go on tom"``. A sentence without
-        any, such as an emoji, is returned as it is.
+        any, such as an emoji, is returned without the spaces around it.
     """
-    # Marks, such as the vowel signs of Hindi, are parts of words.
-    kept = (c if c.isalnum() or category(c)[0] == "M" else " " for c in sentence.lower())
+    # Marks, such as the vowel signs of Hindi, are parts of words; U+FE0F only colours an emoji.
+    lower = sentence.lower()
+    marks = {c for c in lower if category(c)[0] == "M"} - {"\ufe0f"}
+    kept = (c if c.isalnum() or c in marks else " " for c in lower)
     return " ".join("".join(kept).split()) or sentence.strip()
 
 

@@ -57,8 +57,8 @@ class LengthBatches:
         if (longest := max(self.lengths)) > self.tokens:
             raise ValueError(
                 f"example {self.lengths.index(longest)} has {longest} tokens, a batch at most "
-                f"tokens={self.tokens}: allow more tokens, or leave out or cut examples as long, "
-                "with max_len where there is one"
+                f"tokens={self.tokens}: allow more tokens, or leave out or cut such examples "
+                "(with max_len, where there is one)"
             )
 
     def epoch(self, number: int) -> list[Step]:

@@ -122,7 +122,7 @@ def write_model(training: TrainingState) -> None:
         fill_weights(model, weights, paths[-1])
         try:
             with atomic_write(place) as part:
-                if place.is_dir():  # files of the user's own stay
+                if place.is_dir():  # the user's own files stay
                     shutil.copytree(place, part, symlinks=True)
                 else:
                     part.mkdir()

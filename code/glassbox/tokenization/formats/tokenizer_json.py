@@ -38,7 +38,7 @@ class TokenizerFile:
 
     @property
     def merges(self) -> list[Any]:
-        """The merges of a BPE, in the order learned; its class rejects what is no pair."""
+        """The merges of a BPE, in the order learned; its class rejects what is not a pair."""
         merges = self.part("model").get("merges") or []
         return [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
 

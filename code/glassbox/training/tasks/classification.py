@@ -49,7 +49,7 @@ class ClassificationConfig:
         Whether to draw the encoder's weights at random: the same network, untrained.
     max_len : int
         Longer texts to classify are cut off after so many tokens; longer ones whose words are to be
-        classified are read in parts, between which no entity is divided that fits into one.
+        classified are read in parts; an entity that fits into one part is not divided.
     tokens : int
         Maximum number of tokens in a batch, including padding.
 
